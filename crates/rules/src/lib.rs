@@ -1,1 +1,53 @@
-//! (to come)
+//! The game of Go: the one definition of legality, of "over" and of the score.
+//!
+//! A [`GameState`] is a position with its history. [`GameState::check`] owns legality and
+//! [`GameState::play`] is the only way to move; both give the same answer. Scores are whole
+//! half points ([`Komi`], [`Outcome`]); the only float is [`Value`], made by
+//! [`Outcome::value_for`] and always seen by the player to move.
+//!
+//! ```
+//! use tengen_rules::{BoardSize, GameState, Komi, Rules};
+//! let size = BoardSize::square(9)?;
+//! let mut game = GameState::new(size, Rules::tromp_taylor(), Komi::from_half_points(15)?);
+//! game.play(size.parse_vertex("E5")?)?;
+//! assert_eq!(game.legal_moves().count(), 80 + 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Inside, from the ground up: points and sizes (`size`), chains with pseudo-liberties (`board`),
+//! the last eight boards as bitboards (`history`), the game (`state`), area scoring (`score`),
+//! Benson's pass-alive chains (`pass_alive`) and the eight symmetries (`symmetry`).
+
+mod board;
+mod color;
+mod geometry;
+mod history;
+mod komi;
+mod mask;
+mod outcome;
+mod pass_alive;
+mod perft;
+mod rule_set;
+mod rule_text;
+mod score;
+mod size;
+mod state;
+mod symmetry;
+mod text;
+mod value;
+mod vertex;
+mod zobrist;
+
+pub use color::Color;
+pub use history::HISTORY;
+pub use komi::{Komi, KomiError};
+pub use mask::LegalMask;
+pub use outcome::Outcome;
+pub use pass_alive::pass_alive;
+pub use perft::perft;
+pub use rule_set::{HandicapBonus, KoRule, Rules, RulesError, Scoring, Tax};
+pub use size::{BoardSize, Move, Point, SizeError};
+pub use state::{GameState, IllegalMove, SetupError};
+pub use symmetry::Symmetry;
+pub use value::Value;
+pub use vertex::VertexError;

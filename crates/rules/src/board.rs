@@ -1,0 +1,281 @@
+//! Stones in chains, kept up to date move by move.
+//!
+//! Each chain keeps the count, sum and sum of squares of its *pseudo-liberties* (one for each
+//! adjacency of a stone to an empty point). They all name one point exactly when
+//! `count * squares == sum * sum`, which tells atari without walking the chain.
+
+use crate::Color;
+use crate::geometry::Geometry;
+use crate::history::History;
+use std::sync::Arc;
+
+/// What lies at a cell; the cell past the last point is the wall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Empty,
+    Stone(Color),
+    Wall,
+}
+
+/// A stone's place in its chain, and at the chain's head the chain's totals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    head: u16,
+    /// The next stone of the chain, in a circle.
+    next: u16,
+    size: u16,
+    liberties: u16,
+    sum: u32,
+    squares: u32,
+}
+
+/// What a placed stone did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub captured: u32,
+    /// Stones of the mover that died by suicide.
+    pub lost: u32,
+    /// The point to which a simple ko forbids the answer.
+    pub ko: Option<u16>,
+}
+
+/// What a stone would do, without doing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Lives,
+    Captures,
+    /// Dies, with the friends it touches; a single stone has none.
+    Suicide {
+        friends: usize,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    pub geometry: Arc<Geometry>,
+    cells: Box<[Cell]>,
+    links: Box<[Link]>,
+}
+
+impl Board {
+    pub fn new(geometry: Arc<Geometry>) -> Board {
+        let area = geometry.size.area();
+        let mut cells = vec![Cell::Empty; area + 1].into_boxed_slice();
+        cells[area] = Cell::Wall;
+        Board { geometry, cells, links: vec![Link::default(); area].into_boxed_slice() }
+    }
+
+    pub fn cell(&self, point: usize) -> Cell {
+        self.cells[point]
+    }
+
+    pub fn neighbours(&self, point: usize) -> [u16; 4] {
+        self.geometry.neighbours[point]
+    }
+
+    /// Stones in the chain of a stone.
+    pub fn chain_size(&self, point: usize) -> usize {
+        usize::from(self.links[self.head(point)].size)
+    }
+
+    /// The points of the chain of a stone.
+    pub fn chain(&self, point: usize) -> impl Iterator<Item = usize> {
+        let start = point;
+        let mut at = Some(point);
+        std::iter::from_fn(move || {
+            let here = at?;
+            let next = usize::from(self.links[here].next);
+            at = (next != start).then_some(next);
+            Some(here)
+        })
+    }
+
+    /// The empty points beside the chain of a stone, each once.
+    pub fn chain_liberties(&self, point: usize) -> usize {
+        let mut seen = vec![false; self.links.len()];
+        let mut count = 0;
+        for stone in self.chain(point) {
+            for n in self.neighbours(stone) {
+                let n = usize::from(n);
+                if self.cells[n] == Cell::Empty && !std::mem::replace(&mut seen[n], true) {
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    /// What a stone of `color` at an empty point would do.
+    pub fn effect(&self, point: usize, color: Color) -> Effect {
+        let mut lives = false;
+        let mut captures = false;
+        let mut friends = 0;
+        for n in self.neighbours(point) {
+            match self.cells[usize::from(n)] {
+                Cell::Empty => lives = true,
+                Cell::Stone(c) if c == color => {
+                    friends += 1;
+                    lives |= !self.in_atari(usize::from(n));
+                }
+                Cell::Stone(_) => captures |= self.in_atari(usize::from(n)),
+                Cell::Wall => {}
+            }
+        }
+        match (captures, lives) {
+            (true, _) => Effect::Captures,
+            (false, true) => Effect::Lives,
+            (false, false) => Effect::Suicide { friends },
+        }
+    }
+
+    /// The XOR that a stone of `color` at an empty point would apply to the board's hash.
+    pub fn hash_change(&self, point: usize, color: Color) -> u64 {
+        match self.effect(point, color) {
+            Effect::Lives => self.key(point, color),
+            Effect::Captures => self.key(point, color) ^ self.dead_keys(point, color.opponent()),
+            Effect::Suicide { .. } => self.dead_keys(point, color),
+        }
+    }
+
+    /// The keys of the chains of `color` beside `point` whose last liberty it is.
+    fn dead_keys(&self, point: usize, color: Color) -> u64 {
+        let mut heads = [usize::MAX; 4];
+        let mut keys = 0;
+        for (i, n) in self.neighbours(point).into_iter().enumerate() {
+            let n = usize::from(n);
+            if self.cells[n] != Cell::Stone(color) || !self.in_atari(n) {
+                continue;
+            }
+            let head = self.head(n);
+            if !heads.contains(&head) {
+                heads[i] = head;
+                keys ^= self.chain(n).fold(0, |keys, stone| keys ^ self.key(stone, color));
+            }
+        }
+        keys
+    }
+
+    /// Places a stone on an empty point, takes what dies and records it in the current board.
+    pub fn place(&mut self, point: usize, color: Color, history: &mut History) -> Placed {
+        debug_assert_eq!(self.cells[point], Cell::Empty);
+        self.put(point, color, history);
+        let mut placed = Placed::default();
+        let mut last_captured = 0;
+        for n in self.neighbours(point) {
+            let n = usize::from(n);
+            if self.cells[n] == Cell::Stone(color.opponent())
+                && self.links[self.head(n)].liberties == 0
+            {
+                placed.captured += self.remove(n, color.opponent(), history);
+                last_captured = n as u16;
+            }
+        }
+        let own = self.links[self.head(point)];
+        if own.liberties == 0 {
+            placed.lost = self.remove(point, color, history);
+        } else if placed.captured == 1 && own.size == 1 && self.in_atari(point) {
+            placed.ko = Some(last_captured);
+        }
+        placed
+    }
+
+    fn put(&mut self, point: usize, color: Color, history: &mut History) {
+        self.cells[point] = Cell::Stone(color);
+        history.toggle(point, color, self.key(point, color));
+        let at = point as u16;
+        self.links[point] = Link { head: at, next: at, size: 1, ..Link::default() };
+        for n in self.neighbours(point) {
+            let n = usize::from(n);
+            match self.cells[n] {
+                Cell::Empty => self.links[point].add_liberty(n),
+                Cell::Stone(_) => self.links[usize::from(self.links[n].head)].drop_liberty(point),
+                Cell::Wall => {}
+            }
+        }
+        for n in self.neighbours(point) {
+            let n = usize::from(n);
+            if self.cells[n] == Cell::Stone(color) {
+                self.join(point, n);
+            }
+        }
+    }
+
+    /// Joins two chains of a colour; the smaller takes the larger's head.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.head(a), self.head(b));
+        if a == b {
+            return;
+        }
+        let (keep, drop) = if self.links[a].size >= self.links[b].size { (a, b) } else { (b, a) };
+        let mut stone = drop;
+        loop {
+            self.links[stone].head = keep as u16;
+            stone = usize::from(self.links[stone].next);
+            if stone == drop {
+                break;
+            }
+        }
+        let gone = self.links[drop];
+        let kept_next = self.links[keep].next;
+        self.links[drop].next = kept_next;
+        let kept = &mut self.links[keep];
+        kept.next = gone.next;
+        kept.size += gone.size;
+        kept.liberties += gone.liberties;
+        kept.sum += gone.sum;
+        kept.squares += gone.squares;
+    }
+
+    /// Takes a chain off the board; returns its stones' number.
+    fn remove(&mut self, point: usize, color: Color, history: &mut History) -> u32 {
+        let mut count = 0;
+        let mut stone = point;
+        loop {
+            let next = usize::from(self.links[stone].next);
+            self.cells[stone] = Cell::Empty;
+            history.toggle(stone, color, self.key(stone, color));
+            count += 1;
+            for n in self.neighbours(stone) {
+                let n = usize::from(n);
+                // Stones of the dying chain are of its colour and are never neighbours' heads later.
+                if self.cells[n] == Cell::Stone(color.opponent()) {
+                    self.links[usize::from(self.links[n].head)].add_liberty(stone);
+                }
+            }
+            stone = next;
+            if stone == point {
+                return count;
+            }
+        }
+    }
+
+    fn in_atari(&self, point: usize) -> bool {
+        let chain = &self.links[self.head(point)];
+        u64::from(chain.liberties) * u64::from(chain.squares)
+            == u64::from(chain.sum) * u64::from(chain.sum)
+    }
+
+    fn head(&self, point: usize) -> usize {
+        usize::from(self.links[point].head)
+    }
+
+    fn key(&self, point: usize, color: Color) -> u64 {
+        self.geometry.keys[point][color.index()]
+    }
+}
+
+impl Link {
+    fn add_liberty(&mut self, point: usize) {
+        let point = point as u32;
+        self.liberties += 1;
+        self.sum += point;
+        self.squares += point * point;
+    }
+
+    fn drop_liberty(&mut self, point: usize) {
+        let point = point as u32;
+        self.liberties -= 1;
+        self.sum -= point;
+        self.squares -= point * point;
+    }
+}
