@@ -1,0 +1,67 @@
+//! From a file's game to a record that replays.
+
+use tengen_rules::{Color, Komi, Move, Outcome, Rules};
+
+use super::error::SgfError;
+use super::game::SgfGame;
+use crate::{EndReason, GameRecord, RecordError, Turn};
+
+impl SgfGame {
+    /// The game as a record, replayed move by move.
+    ///
+    /// `default_rules` stand in for a missing or unknown `RU`; a missing komi is 0. Where one
+    /// colour moves twice, the other is given a pass. A result that the final position confirms is
+    /// recorded as two passes or a resignation, any other as [`EndReason::Reported`].
+    ///
+    /// # Errors
+    /// On an impossible setup, stones set up in mid-game, or the first illegal move, by its number:
+    /// a game is never read on past a move that the rules refuse.
+    pub fn to_record(&self, default_rules: Rules) -> Result<GameRecord, SgfError> {
+        if let Some(moves) = self.late_setup {
+            return Err(SgfError::LateSetup(moves));
+        }
+        let mut record = GameRecord {
+            size: self.size,
+            rules: self.rules.unwrap_or(default_rules),
+            komi: self.komi.unwrap_or(Komi::default()),
+            setup_black: self.setup_black.clone(),
+            setup_white: self.setup_white.clone(),
+            first_to_play: self.first_to_play(),
+            seed: 0,
+            players: self.players.clone(),
+            config_digest: String::new(),
+            turns: Vec::with_capacity(self.moves.len()),
+            outcome: Outcome::NoResult,
+            end: EndReason::Reported,
+        };
+        let mut state = record.initial_state()?;
+        for (index, &(color, mv)) in self.moves.iter().enumerate() {
+            let skipped = if state.to_play() == color { None } else { Some(Move::Pass) };
+            for mv in skipped.into_iter().chain([mv]) {
+                state.play(mv).map_err(|source| SgfError::Illegal {
+                    number: index + 1,
+                    mv: format!("{} {}", color.letter(), self.size.vertex(mv)),
+                    source: RecordError::Illegal { turn: record.turns.len(), source },
+                })?;
+                record.turns.push(Turn { mv, search: None });
+            }
+        }
+        let scored = state.outcome();
+        record.outcome = self.outcome.or(scored).unwrap_or(Outcome::NoResult);
+        record.end = match record.outcome {
+            outcome if scored == Some(outcome) => EndReason::TwoPasses,
+            Outcome::Resignation { .. } => EndReason::Resignation,
+            Outcome::Time { .. } => EndReason::Time,
+            Outcome::Forfeit { .. } => EndReason::Forfeit,
+            _ => EndReason::Reported,
+        };
+        Ok(record)
+    }
+
+    /// The first mover: the first move's colour, else `PL`, else White after handicap stones.
+    pub fn first_to_play(&self) -> Color {
+        let handicap = self.setup_black.len() > 1 && self.setup_white.is_empty();
+        let implied = if handicap { Color::White } else { Color::Black };
+        self.moves.first().map(|&(color, _)| color).or(self.to_play).unwrap_or(implied)
+    }
+}
