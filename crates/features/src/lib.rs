@@ -1,1 +1,27 @@
-//! (to come)
+//! Positions become planes, games become training samples.
+//!
+//! A network never sees a [`GameState`](tengen_rules::GameState): it sees what [`encode`] writes,
+//! and this crate is the only owner of that translation. Games are stored, planes never, so a
+//! feature set may change and old games still train.
+//!
+//! * [`FeatureSet`] names a layout of planes. `agz-1` is AlphaGo Zero's (Silver et al. 2017,
+//!   "Neural network architecture"): eight boards of own stones, eight of the opponent's, and one
+//!   plane for the colour to move.
+//! * [`encode`] and [`encode_nhwc`] write the planes of one position under one of the board's
+//!   symmetries.
+//! * [`Sample`] is one row of a training batch: planes, π, legal mask, z and weight. The first
+//!   three always move under the *same* symmetry, because one function makes all of them.
+//!
+//! Perspective: own stones are the player to move's, and so is the value.
+
+mod encode;
+mod error;
+mod point_map;
+mod sample;
+mod set;
+
+pub use encode::{encode, encode_nhwc};
+pub use error::FeatureError;
+pub use point_map::PointMap;
+pub use sample::{Sample, sample_at, samples_of};
+pub use set::FeatureSet;
