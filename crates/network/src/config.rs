@@ -1,0 +1,165 @@
+//! The shape of a network: how deep, how wide, which planes it reads.
+
+use serde::{Deserialize, Serialize};
+use tengen_features::FeatureSet;
+
+use crate::NetworkError;
+
+/// The epsilon of every batch normalisation.
+pub const NORM_EPSILON: f32 = 1e-5;
+
+/// The `[network]` section: a residual tower with a policy and a value head (Silver et al. 2017,
+/// "Mastering the game of Go without human knowledge", Methods).
+///
+/// The heads pool over the board instead of flattening it, so that the same weights play every
+/// board size; that is a departure from the paper, whose heads fit 19×19 only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NetworkConfig {
+    /// Residual blocks of two 3×3 convolutions each. Default 4; the paper: 19 or 39.
+    pub blocks: usize,
+    /// Channels of the tower. Default 32; the paper: 256.
+    pub channels: usize,
+    /// Channels between the policy head's two 1×1 convolutions. Default 16; the paper: 2.
+    pub policy_channels: usize,
+    /// Channels of the value head's 1×1 convolution. Default 16; the paper: 1.
+    pub value_channels: usize,
+    /// Units of the value head's hidden layer. Default 64; the paper: 256.
+    pub value_hidden: usize,
+    /// The planes that the network reads, by name. Default `agz-1`: the paper's 17 planes.
+    pub feature_set: String,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self {
+            blocks: 4,
+            channels: 32,
+            policy_channels: 16,
+            value_channels: 16,
+            value_hidden: 64,
+            feature_set: FeatureSet::Agz.name().to_owned(),
+        }
+    }
+}
+
+impl NetworkConfig {
+    /// Everything that is wrong with this section, each with its key; empty when nothing is.
+    #[must_use]
+    pub fn validate(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut within = |key: &str, value: usize, low: usize, high: usize| {
+            if !(low..=high).contains(&value) {
+                problems.push(format!("network.{key} is {value}, outside {low} to {high}"));
+            }
+        };
+        within("blocks", self.blocks, 0, 256);
+        within("channels", self.channels, 1, 4096);
+        within("policy_channels", self.policy_channels, 1, 4096);
+        within("value_channels", self.value_channels, 1, 4096);
+        within("value_hidden", self.value_hidden, 1, 65_536);
+        if let Err(error) = self.features() {
+            problems.push(format!("network.feature_set: {error}"));
+        }
+        problems
+    }
+
+    /// The feature set that the network reads.
+    ///
+    /// # Errors
+    /// [`NetworkError::UnknownFeatureSet`] with the name.
+    pub fn features(&self) -> Result<FeatureSet, NetworkError> {
+        FeatureSet::from_name(&self.feature_set)
+            .ok_or_else(|| NetworkError::UnknownFeatureSet(self.feature_set.clone()))
+    }
+
+    /// Name and shape of every tensor, in forward order: the contract of [`Weights`](crate::Weights), the file
+    /// format, the native evaluator and the trainer.
+    ///
+    /// Layouts are PyTorch's: convolutions `[C_out, C_in, kH, kW]`, dense layers `[out, in]`.
+    /// A normalisation is `gamma`, `beta` (trained), `mean`, `var` (running), each `[C]`.
+    ///
+    /// # Errors
+    /// [`NetworkError::UnknownFeatureSet`].
+    pub fn tensors(&self) -> Result<Vec<(String, Vec<usize>)>, NetworkError> {
+        let (c, p, v, h) =
+            (self.channels, self.policy_channels, self.value_channels, self.value_hidden);
+        let mut list = TensorList::default();
+        list.conv("stem.conv", [c, self.features()?.planes(), 3, 3]);
+        list.norm("stem.bn", c);
+        for block in 0..self.blocks {
+            for half in 1..=2 {
+                list.conv(&format!("blocks.{block}.conv{half}"), [c, c, 3, 3]);
+                list.norm(&format!("blocks.{block}.bn{half}"), c);
+            }
+        }
+        list.conv("policy.conv", [p, c, 1, 1]);
+        list.norm("policy.bn", p);
+        list.conv("policy.out", [1, p, 1, 1]);
+        list.push("policy.out.bias", &[1]);
+        list.dense("policy.pass", [1, 2 * p]);
+        list.conv("value.conv", [v, c, 1, 1]);
+        list.norm("value.bn", v);
+        list.dense("value.hidden", [h, 2 * v]);
+        list.dense("value.out", [1, h]);
+        Ok(list.0)
+    }
+
+    /// Whether the tensor `name` is trained; the running statistics are only observed.
+    #[must_use]
+    pub fn is_trained(name: &str) -> bool {
+        !(name.ends_with(".mean") || name.ends_with(".var"))
+    }
+}
+
+#[derive(Default)]
+struct TensorList(Vec<(String, Vec<usize>)>);
+
+impl TensorList {
+    fn push(&mut self, name: &str, shape: &[usize]) {
+        self.0.push((name.to_owned(), shape.to_vec()));
+    }
+    fn conv(&mut self, name: &str, shape: [usize; 4]) {
+        self.push(&format!("{name}.weight"), &shape);
+    }
+    fn norm(&mut self, name: &str, channels: usize) {
+        for part in ["gamma", "beta", "mean", "var"] {
+            self.push(&format!("{name}.{part}"), &[channels]);
+        }
+    }
+    fn dense(&mut self, name: &str, shape: [usize; 2]) {
+        self.push(&format!("{name}.weight"), &shape);
+        self.push(&format!("{name}.bias"), &shape[..1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_sound_and_every_problem_is_listed_with_its_key() {
+        assert!(NetworkConfig::default().validate().is_empty());
+        let broken = NetworkConfig {
+            channels: 0,
+            value_hidden: 0,
+            feature_set: "planes-of-mars".into(),
+            ..NetworkConfig::default()
+        };
+        let problems = broken.validate();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for key in ["network.channels", "network.value_hidden", "planes-of-mars"] {
+            assert!(problems.iter().any(|p| p.contains(key)), "{problems:?}");
+        }
+    }
+
+    #[test]
+    fn one_block_has_its_tensors_in_forward_order() {
+        let config = NetworkConfig { blocks: 1, ..NetworkConfig::default() };
+        let tensors = config.tensors().unwrap();
+        assert_eq!(tensors.len(), 5 + 10 + 5 + 2 + 2 + 5 + 4);
+        assert_eq!(tensors[0], ("stem.conv.weight".into(), vec![32, 17, 3, 3]));
+        assert_eq!(tensors[10].0, "blocks.0.conv2.weight");
+        assert_eq!(tensors.last().unwrap().0, "value.out.bias");
+    }
+}
