@@ -1,0 +1,136 @@
+//! The `[search]` section.
+
+use serde::{Deserialize, Serialize};
+
+/// How a tree is searched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// Simulations per move. Default 200; AlphaGo Zero 1600, AlphaZero 800.
+    pub visits: u32,
+    /// `c_init` of AlphaZero's exploration rate `ln((1 + N + c_base) / c_base) + c_init`, for
+    /// values in [-1, 1]. Default and paper 1.25.
+    pub c_puct_init: f32,
+    /// `c_base` of the same rate, in visits. Default and paper 19652.
+    pub c_puct_base: f32,
+    /// How much less than its parent's value an unvisited move is assumed to be worth, scaled by
+    /// the square root of the prior mass already visited. Default 0.2 (KataGo); the AlphaGo Zero
+    /// paper has no such term.
+    pub fpu_reduction: f32,
+    /// The same at the root, where noise must be able to reach every move. Default 0.
+    pub root_fpu_reduction: f32,
+    /// Total concentration of the root's Dirichlet noise, shared by the legal moves. Default 10.83
+    /// = 0.03 x 361: the paper's 0.03 a move on 19x19, and the scaling that KataGo uses.
+    pub dirichlet_total_alpha: f32,
+    /// Weight of the noise in the root's priors, 0 for none. Default and paper 0.25.
+    pub dirichlet_fraction: f32,
+    /// The root's priors are raised to 1 / this before noise; above 1 flattens. Default 1 (the
+    /// paper has none); KataGo's self-play uses 1.1 to 1.25.
+    pub root_policy_temperature: f32,
+    /// Losses an edge is charged for each leaf in flight below it. Default 1; AlphaGo 3.
+    pub virtual_loss: u32,
+    /// Leaves [`run_search`](crate::run_search) evaluates together, at most. Default 8, as in the
+    /// paper's mini-batches of positions.
+    pub leaves_per_batch: u32,
+    /// KataGo's `k`: a root move once tried gets at least `sqrt(k * P * N)` visits, and the target
+    /// is pruned of what only this forced. 0 (default) for none; KataGo 2.
+    pub forced_playouts: f32,
+    /// Use the Gumbel root (sequential halving) and its improved policy as target in place of
+    /// PUCT and visit counts. Default false; see Danihelka et al. 2022.
+    pub gumbel: bool,
+    /// Root moves that the Gumbel root considers, at most. Default and paper 16.
+    pub gumbel_considered: u32,
+    /// `c_visit` of the Gumbel value transform, in visits. Default and paper 50.
+    pub c_visit: f32,
+    /// `c_scale` of the Gumbel value transform, for values in [0, 1]. Default and paper 1.
+    pub c_scale: f32,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        SearchConfig {
+            visits: 200,
+            c_puct_init: 1.25,
+            c_puct_base: 19652.0,
+            fpu_reduction: 0.2,
+            root_fpu_reduction: 0.0,
+            dirichlet_total_alpha: 10.83,
+            dirichlet_fraction: 0.25,
+            root_policy_temperature: 1.0,
+            virtual_loss: 1,
+            leaves_per_batch: 8,
+            forced_playouts: 0.0,
+            gumbel: false,
+            gumbel_considered: 16,
+            c_visit: 50.0,
+            c_scale: 1.0,
+        }
+    }
+}
+
+impl SearchConfig {
+    /// Every problem with the section, each naming its key; empty when it can be used.
+    pub fn validate(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut need = |ok: bool, key: &str, found: String, wanted: &str| {
+            if !ok {
+                problems.push(format!("search.{key} is {found}, but must be {wanted}"));
+            }
+        };
+        let mut positive = |key: &str, value: f32| {
+            let ok = value.is_finite() && value > 0.0;
+            need(ok, key, value.to_string(), "finite and above 0");
+        };
+        positive("c_puct_base", self.c_puct_base);
+        positive("dirichlet_total_alpha", self.dirichlet_total_alpha);
+        positive("root_policy_temperature", self.root_policy_temperature);
+        let mut not_negative = |key: &str, value: f32| {
+            let ok = value.is_finite() && value >= 0.0;
+            need(ok, key, value.to_string(), "finite and at least 0");
+        };
+        not_negative("c_puct_init", self.c_puct_init);
+        not_negative("fpu_reduction", self.fpu_reduction);
+        not_negative("root_fpu_reduction", self.root_fpu_reduction);
+        not_negative("forced_playouts", self.forced_playouts);
+        not_negative("c_visit", self.c_visit);
+        not_negative("c_scale", self.c_scale);
+        let fraction = self.dirichlet_fraction;
+        let ok = (0.0..=1.0).contains(&fraction);
+        need(ok, "dirichlet_fraction", fraction.to_string(), "between 0 and 1");
+        for (key, value) in [
+            ("visits", self.visits),
+            ("leaves_per_batch", self.leaves_per_batch),
+            ("gumbel_considered", self.gumbel_considered),
+        ] {
+            need(value > 0, key, value.to_string(), "at least 1");
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_sound_and_every_problem_is_listed() {
+        assert_eq!(SearchConfig::default().validate(), Vec::<String>::new());
+        let bad = SearchConfig {
+            visits: 0,
+            dirichlet_fraction: 1.5,
+            c_puct_base: f32::NAN,
+            ..SearchConfig::default()
+        };
+        let problems = bad.validate();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for key in ["search.visits", "search.dirichlet_fraction", "search.c_puct_base"] {
+            assert!(problems.iter().any(|p| p.starts_with(key)), "{key}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        assert!(serde_json::from_str::<SearchConfig>(r#"{"visits": 10}"#).is_ok());
+        assert!(serde_json::from_str::<SearchConfig>(r#"{"visit": 10}"#).is_err());
+    }
+}

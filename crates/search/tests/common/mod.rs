@@ -1,0 +1,84 @@
+//! Positions and evaluators that the tests of the tree share.
+#![allow(dead_code)] // each test binary uses its own part
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tengen_inference::{Evaluation, Leaf, LeafEvaluator, ScriptedEvaluator, UniformEvaluator};
+use tengen_rules::{BoardSize, Color, GameState, Komi, Move, Outcome, Point, Rules, Value};
+use tengen_search::{SearchConfig, Selected, Tree};
+
+/// An empty board under Tromp-Taylor rules.
+pub fn empty(side: usize, komi: f64) -> GameState {
+    let size = BoardSize::square(side).unwrap();
+    GameState::new(size, Rules::tromp_taylor(), Komi::from_points(komi).unwrap())
+}
+
+/// A drawn position: `X` Black, `O` White, rows from the top.
+pub fn drawn(rows: &[&str], to_play: Color, komi: f64) -> GameState {
+    let size = BoardSize::new(rows[0].len(), rows.len()).unwrap();
+    let stones = |wanted: char| -> Vec<Point> {
+        let cells = rows.iter().flat_map(|row| row.chars());
+        cells.enumerate().filter(|&(_, c)| c == wanted).map(|(i, _)| Point::from_index(i)).collect()
+    };
+    let komi = Komi::from_points(komi).unwrap();
+    GameState::with_setup(size, Rules::tromp_taylor(), komi, &stones('X'), &stones('O'), to_play)
+        .unwrap()
+}
+
+pub fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// PUCT with `c = 1` whatever the visits, no first-play reduction, no noise: sums a hand can do.
+pub fn by_hand() -> SearchConfig {
+    SearchConfig {
+        c_puct_init: 1.0,
+        c_puct_base: 1e12,
+        fpu_reduction: 0.0,
+        root_fpu_reduction: 0.0,
+        dirichlet_fraction: 0.0,
+        leaves_per_batch: 1,
+        ..SearchConfig::default()
+    }
+}
+
+/// Uniform priors with the value `value` says.
+pub fn uniform_with(value: impl Fn(&GameState) -> f32 + Send + 'static) -> ScriptedEvaluator {
+    ScriptedEvaluator::new(move |leaf| {
+        let mut answer = UniformEvaluator.evaluate(&[*leaf])?.remove(0);
+        answer.value = Value::new(value(leaf.state));
+        Ok(answer)
+    })
+}
+
+/// Who would win if the game ended here.
+pub fn counts_the_board() -> ScriptedEvaluator {
+    uniform_with(|state| {
+        let outcome: Outcome = state.score_now();
+        outcome.value_for(state.to_play()).get()
+    })
+}
+
+/// Runs one simulation; answers the leaf's moves from the root, or `None` at a finished game.
+pub fn simulate(tree: &mut Tree, evaluator: &mut dyn LeafEvaluator) -> Option<GameState> {
+    match tree.select() {
+        Selected::Terminal => None,
+        Selected::Leaf(leaf) => {
+            let state = leaf.state().clone();
+            assert!(!state.is_over(), "a finished game needs no evaluation");
+            let answer = ask(evaluator, &state);
+            tree.expand_and_backup(leaf, &answer);
+            Some(state)
+        }
+    }
+}
+
+pub fn ask(evaluator: &mut dyn LeafEvaluator, state: &GameState) -> Evaluation {
+    let answer = evaluator.evaluate(&[Leaf::new(state)]).unwrap().remove(0);
+    answer.check(state).unwrap();
+    answer
+}
+
+pub fn play_at(state: &GameState, col: usize, row: usize) -> Move {
+    Move::Play(state.size().point(col, row))
+}
