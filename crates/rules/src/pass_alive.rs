@@ -89,8 +89,8 @@ impl Map {
                     None => vital = Some(beside.clone()),
                     Some(vital) => vital.retain(|chain| beside.contains(chain)),
                 }
-                interior += usize::from(beside.is_empty());
             }
+            interior += usize::from(beside.is_empty());
             borders.extend(beside);
         }
         for list in [Some(&mut borders), vital.as_mut()].into_iter().flatten() {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub(crate) const KEYS: [&str; 7] =
     ["ko", "scoring", "tax", "suicide", "button", "handicap_bonus", "friendly_pass"];
 
-const NAMES: [(&str, Rules); 7] = {
+const NAMES: [(&str, Rules); 8] = {
     let area = Rules::tromp_taylor();
     let chinese = Rules {
         ko: KoRule::Simple,
@@ -27,6 +27,7 @@ const NAMES: [(&str, Rules); 7] = {
     };
     [
         ("tromp-taylor", area),
+        ("cgos", Rules { suicide: false, ..area }),
         ("chinese", chinese),
         ("chinese-ogs", Rules { ko: KoRule::Positional, ..chinese }),
         ("aga", aga),
