@@ -1,1 +1,63 @@
-//! (to come)
+//! A run's memory: games, networks, matches and promotions in one SQLite file.
+//!
+//! Self-play, the trainer and the gate meet only here, in one process or in several.
+//! The promises they lean on:
+//!
+//! - **A game counts once.** Its [`GameId`] follows from run, worker and counter, so
+//!   storing it again after a crash is success and changes nothing.
+//! - **The cursor cannot skip.** [`Store::append_games`] hands out 1, 2, 3, … inside the
+//!   inserting transaction; a reader that goes on after its last number sees every game
+//!   once and in order ([`Store::games_in`]).
+//! - **A verdict and its promotion are one.** [`Store::conclude`] writes both or neither,
+//!   and only if the best network is still the one that was played against.
+//! - **What is acknowledged is on the disk.** Every commit is synced; whatever instruction
+//!   a process dies at, the file holds whole transactions.
+//! - **Nothing unchecked enters.** Every game is replayed under its own rules first, and
+//!   carries a hash that is checked whenever it is read.
+//!
+//! Why SQLite, and who owns what: `docs/adr/0003-sqlite-ownership.md`. The tables are in
+//! `migrations/`, told of in `docs/file-formats.md`. The store knows no tensors: a network
+//! is a file with a hash.
+//!
+//! ```
+//! # fn main() -> Result<(), tengen_store::StoreError> {
+//! # let folder = tempfile::tempdir().expect("a temporary folder");
+//! use tengen_store::{NewRun, Store};
+//! let mut store = Store::open(&folder.path().join("tengen.db"))?;
+//! let run = store.init_run(&NewRun {
+//!     name: "first".into(),
+//!     config_text: String::new(),
+//!     config_digest: "0".into(),
+//!     seed: 1,
+//! })?;
+//! assert_eq!((run.last_seq, store.counts()?.games), (0, 0));
+//! # Ok(())
+//! # }
+//! ```
+
+mod copies;
+mod error;
+mod fsck;
+mod games;
+mod id;
+mod journal;
+mod leases;
+mod matches;
+mod networks;
+mod open;
+mod promotion;
+mod run;
+mod schema;
+
+pub use error::StoreError;
+pub use fsck::FsckReport;
+pub use games::{Appended, Counts, NewGame, StoredGame};
+pub use id::{GameId, GameIdError};
+pub use journal::{EventRow, MetricRow};
+pub use leases::Lease;
+pub use matches::{MatchGameRow, MatchRow, NewMatch};
+pub use networks::{Elo, NetworkRow, NetworkStatus, NewNetwork};
+pub use open::Store;
+pub use promotion::{Conclusion, PromotionRow};
+pub use run::{NewRun, RunRow};
+pub use schema::SCHEMA_VERSION;
