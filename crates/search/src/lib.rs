@@ -23,6 +23,7 @@
 mod backup;
 mod config;
 mod driver;
+mod gumbel;
 mod noise;
 mod policy;
 mod reuse;

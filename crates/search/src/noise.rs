@@ -11,6 +11,9 @@ impl Tree {
     /// again before [`advance`](Tree::advance) does nothing and draws nothing. A root that comes
     /// from a reused subtree starts from the evaluator's priors and needs its own noise.
     ///
+    /// The Gumbel root draws its Gumbel variables instead: they order the moves, and leave the
+    /// priors as they are.
+    ///
     /// # Panics
     /// When the root is not expanded: there is nothing to put noise on.
     pub fn add_root_noise(&mut self, rng: &mut impl Rng) {
@@ -19,6 +22,10 @@ impl Tree {
             return;
         }
         self.noised = true;
+        if self.config.gumbel {
+            self.draw_gumbels(rng);
+            return;
+        }
         let fraction = self.config.dirichlet_fraction;
         if fraction <= 0.0 {
             return;

@@ -2,16 +2,23 @@
 
 use rand::Rng;
 
+use crate::gumbel;
 use crate::select::exploration;
 use crate::{ChildStats, RootStats, SearchConfig};
 
 /// The action to play: drawn by visits^(1/`temperature`), or the most visited move (ties: higher
-/// q, then lower action) at temperature 0. A root without visits is judged by its priors.
+/// q, then lower action) at temperature 0. A Gumbel root with draws has drawn already: its winner
+/// is played at any temperature, and without draws at temperature 0. A root without visits is judged by its priors.
 ///
 /// # Panics
 /// When the root has no children: the game is over or the root was never evaluated.
 pub fn choose_move(root: &RootStats, temperature: f32, rng: &mut impl Rng) -> usize {
     let best = root.best().expect("only a root that was evaluated has moves to choose from");
+    if let Some(winner) = root.winner
+        && (root.noised || temperature <= 0.0)
+    {
+        return winner;
+    }
     if temperature <= 0.0 {
         return best.action;
     }
@@ -35,8 +42,11 @@ pub fn choose_move(root: &RootStats, temperature: f32, rng: &mut impl Rng) -> us
 /// The training target: `(action, weight)` for every move with weight, weights proportional to
 /// the probabilities. By PUCT these are the visits (pruned of forced ones where
 /// [`forced_playouts`](SearchConfig::forced_playouts) is on), scaled down only if they do not fit.
-/// A root without visits gives its priors.
+/// A Gumbel root gives its improved policy. A root without visits gives its priors.
 pub fn policy_target(root: &RootStats, config: &SearchConfig) -> Vec<(u16, u16)> {
+    if config.gumbel {
+        return quantise(root, &gumbel::target(root, config), false);
+    }
     let mut weights: Vec<f32> = root.children.iter().map(|c| c.visits as f32).collect();
     if root.visits == 0 {
         weights = root.children.iter().map(|c| c.raw_prior).collect();

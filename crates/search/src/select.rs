@@ -78,6 +78,11 @@ impl Tree {
 
     fn choose_edge(&self, node: u32) -> u32 {
         let config = &self.config;
+        if config.gumbel {
+            let first = self.nodes[node as usize].first_edge;
+            let best = if node == ROOT { self.halving_edge() } else { self.lagging_edge(node) };
+            return first + best as u32;
+        }
         let reduction = if node == ROOT { config.root_fpu_reduction } else { config.fpu_reduction };
         let forced = if node == ROOT && self.noised { config.forced_playouts } else { 0.0 };
         let parent = &self.nodes[node as usize];

@@ -14,6 +14,10 @@ pub struct RootStats {
     pub raw_value: Value,
     /// One a legal move, by ascending action.
     pub children: Vec<ChildStats>,
+    /// The action that leads the sequential halving; `None` under PUCT.
+    pub winner: Option<usize>,
+    /// Whether this search was given root noise (or Gumbel draws).
+    pub noised: bool,
 }
 
 /// A move at the root.

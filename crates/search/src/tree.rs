@@ -2,6 +2,7 @@
 
 use tengen_rules::{GameState, Value};
 
+use crate::gumbel::considered_visits;
 use crate::{ChildStats, RootStats, SearchConfig};
 
 /// Index of a node that was never reached.
@@ -21,6 +22,8 @@ pub struct Tree {
     pub(crate) edges: Vec<Edge>,
     /// Per root edge: what only the root needs.
     pub(crate) root_edges: Vec<RootEdge>,
+    /// The Gumbel root's plan, by simulation: see `gumbel`. Empty under PUCT.
+    pub(crate) schedule: Vec<u32>,
     pub(crate) noised: bool,
     pub(crate) simulations: u32,
     /// Tells leaves of this root from those of an earlier one.
@@ -81,6 +84,7 @@ impl Tree {
             nodes: Vec::new(),
             edges: Vec::new(),
             root_edges: Vec::new(),
+            schedule: Vec::new(),
             noised: false,
             simulations: 0,
             epoch: 0,
@@ -126,6 +130,8 @@ impl Tree {
             value: Value::new(root.mean_value()),
             raw_value: Value::new(root.own_value),
             children,
+            winner: if self.config.gumbel { self.halving_winner() } else { None },
+            noised: self.noised,
         }
     }
 
@@ -147,6 +153,11 @@ impl Tree {
             edges.iter_mut().for_each(|e| e.prior = e.prior.powf(temperature.recip()));
             let sum: f32 = edges.iter().map(|e| e.prior).sum();
             edges.iter_mut().for_each(|e| e.prior /= sum);
+        }
+        if self.config.gumbel {
+            let planned = self.config.visits as usize;
+            let considered = (self.config.gumbel_considered as usize).min(self.root_edges.len());
+            self.schedule = considered_visits(considered, planned, planned);
         }
     }
 }

@@ -120,6 +120,8 @@ fn root_of(visits: &[u32]) -> RootStats {
         value: Value::DRAW,
         raw_value: Value::DRAW,
         children: visits.iter().enumerate().map(child).collect(),
+        winner: None,
+        noised: false,
     }
 }
 
@@ -172,4 +174,49 @@ fn forced_playouts_reach_every_tried_move_and_are_pruned_from_the_target() {
     assert!(kept < root.visits, "something forced was pruned");
     let of_best = target.iter().find(|&&(a, _)| a as usize == best.action).unwrap();
     assert_eq!(u32::from(of_best.1), best.visits, "the best move keeps all its visits");
+}
+
+#[test]
+fn the_gumbel_root_halves_its_moves_and_learns_the_improved_policy() {
+    let config = SearchConfig { gumbel: true, gumbel_considered: 4, visits: 16, ..by_hand() };
+    let state = drawn(&["XOO.", "XOOX", ".XXX"], Color::Black, 5.5);
+    let capture = state.size().action(play_at(&state, 3, 0));
+    let mut tree = Tree::new(state, &config);
+    run_search(&mut tree, &mut counts_the_board(), 1, &mut rng(0)).unwrap();
+    run_search(&mut tree, &mut counts_the_board(), 15, &mut rng(0)).unwrap();
+    let root = tree.root();
+    let mut visits: Vec<u32> = root.children.iter().map(|c| c.visits).collect();
+    visits.sort_unstable_by(|a, b| b.cmp(a));
+    // Three legal moves (two points and pass) in two rounds of 16 / (2 * 3) and 16 / (2 * 2).
+    assert_eq!(visits, [7, 7, 2]);
+    assert_eq!(root.winner, Some(capture));
+    assert_eq!(choose_move(&root, 0.0, &mut rng(0)), capture);
+    let target = policy_target(&root, &config);
+    assert_eq!(target, [(capture as u16, u16::MAX)], "the value decides by itself");
+}
+
+#[test]
+fn gumbel_draws_vary_the_moves_considered_and_never_the_priors() {
+    let config = SearchConfig { gumbel: true, gumbel_considered: 3, visits: 6, ..by_hand() };
+    let mut first = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        let mut tree = Tree::new(empty(3, 0.5), &config);
+        simulate(&mut tree, &mut UniformEvaluator);
+        tree.add_root_noise(&mut rng(seed));
+        run_search(&mut tree, &mut UniformEvaluator, 6, &mut rng(0)).unwrap();
+        let root = tree.root();
+        assert!(root.children.iter().all(|c| c.prior == c.raw_prior));
+        assert_eq!(root.children.iter().filter(|c| c.visits > 0).count(), 3);
+        first.insert(choose_move(&root, 1.0, &mut rng(0)));
+        // A reused subtree halves over the visits of its own search.
+        let best = root.winner.unwrap();
+        let mut next = tree.advance(root_move(best));
+        run_search(&mut next, &mut UniformEvaluator, 6, &mut rng(0)).unwrap();
+        assert_eq!(next.simulations(), 6);
+    }
+    assert!(first.len() > 3, "{first:?}");
+}
+
+fn root_move(action: usize) -> Move {
+    empty(3, 0.5).size().move_at(action)
 }

@@ -80,15 +80,12 @@ fn visits_sum_to_simulations() {
 
 #[test]
 fn terminal_results_are_backed_up() {
-    // White has passed on an empty board with half a point of komi for White: a second pass ends
-    // the game and loses it for Black for certain; with komi against White it wins.
-    for (komi, exact) in [(0.5, Value::LOSS), (-0.5, Value::WIN), (0.0, Value::DRAW)] {
+    // Black has passed on an empty board: a second pass ends the game, and komi alone decides it.
+    for (komi, for_white) in [(0.5, Value::WIN), (-0.5, Value::LOSS), (0.0, Value::DRAW)] {
         let mut state = empty(3, komi);
         let stone = play_at(&state, 1, 1);
         state.play(Move::Pass).unwrap();
         assert_eq!(state.to_play(), Color::White);
-        // White to decide: the score is Black's view negated.
-        let exact_for_white = -exact;
         let mut tree = Tree::new(state.clone(), &by_hand());
         let mut evaluator = uniform_with(|_| 0.1);
         let mut finished = 0;
@@ -98,7 +95,7 @@ fn terminal_results_are_backed_up() {
         let pass = *tree.root().children.last().unwrap();
         assert_eq!(pass.action, state.size().pass_action());
         assert!(pass.visits >= 1 && finished >= pass.visits);
-        assert_eq!(pass.q, exact_for_white, "komi {komi}: exact, however often it is visited");
+        assert_eq!(pass.q, for_white, "komi {komi}: exact, however often it is visited");
         assert_eq!(tree.root().visits, 59, "a finished game is a simulation like any other");
         // The node is terminal for good and advancing there leaves nothing to search.
         let mut over = tree.clone().advance(Move::Pass);
