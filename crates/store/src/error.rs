@@ -263,3 +263,25 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn sqlite_codes_become_words_that_tell_what_to_do() {
+        for (code, words) in [
+            (ffi::SQLITE_BUSY, "second process"),
+            (ffi::SQLITE_BUSY_SNAPSHOT, "second process"),
+            (ffi::SQLITE_FULL, "free some space"),
+            (ffi::SQLITE_CORRUPT, "restore a backup"),
+            (ffi::SQLITE_READONLY, "owner of the run's folder"),
+            (ffi::SQLITE_MISUSE, "refused a query"),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let told = StoreError::from(error).to_string();
+            assert!(told.contains(words), "{code}: {told}");
+        }
+    }
+}

@@ -60,6 +60,15 @@ impl Store {
         self.fence = lease;
     }
 
+    /// Lets the file grow to no more than `pages` pages (or to its present size, if that is
+    /// more); then writes fail with [`StoreError::DiskFull`]. For this connection only.
+    ///
+    /// # Errors
+    /// Only the store's own.
+    pub fn limit_pages(&mut self, pages: u32) -> Result<(), StoreError> {
+        Ok(self.db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?)
+    }
+
     /// A write transaction: it owns the write lock from its first statement, so what it
     /// reads is what it changes. Dropped without a commit, it leaves nothing.
     pub(crate) fn write(&mut self) -> Result<Transaction<'_>, StoreError> {
