@@ -10,7 +10,7 @@ impl SgfGame {
     /// The game as a record, replayed move by move.
     ///
     /// `default_rules` stand in for a missing or unknown `RU`; a missing komi is 0. Where one
-    /// colour moves twice, the other is given a pass. A result that the final position confirms is
+    /// colour moves twice, the other is given a pass; passes after the end are dropped. A result that the final position confirms is
     /// recorded as two passes or a resignation, any other as [`EndReason::Reported`].
     ///
     /// # Errors
@@ -36,6 +36,10 @@ impl SgfGame {
         };
         let mut state = record.initial_state()?;
         for (index, &(color, mv)) in self.moves.iter().enumerate() {
+            // Some servers write a third pass; it changes nothing.
+            if state.is_over() && mv == Move::Pass {
+                continue;
+            }
             let skipped = if state.to_play() == color { None } else { Some(Move::Pass) };
             for mv in skipped.into_iter().chain([mv]) {
                 state.play(mv).map_err(|source| SgfError::Illegal {
