@@ -49,3 +49,30 @@ fn dirichlet(total: f32, k: usize, rng: &mut impl Rng) -> Option<Vec<f32>> {
     let sum: f64 = draws.iter().sum();
     (sum > 0.0).then(|| draws.iter().map(|d| (d / sum) as f32).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    #[test]
+    fn draws_are_distributions_whose_spread_follows_the_concentration() {
+        let mut rng = ChaCha8Rng::seed_from_u64(12);
+        for k in [1, 2, 37, 82, 362, 626] {
+            let rounds = 200;
+            let mut squares = 0.0;
+            for _ in 0..rounds {
+                let draw = dirichlet(10.83, k, &mut rng).unwrap();
+                assert_eq!(draw.len(), k);
+                assert!(draw.iter().all(|&p| (0.0..=1.0).contains(&p)));
+                assert!((draw.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+                squares += draw.iter().map(|p| p * p).sum::<f32>() / rounds as f32;
+            }
+            // E[sum p^2] = (alpha + 1) / (k alpha + 1) with k alpha = 10.83.
+            let expected = (10.83 / k as f32 + 1.0) / 11.83;
+            assert!((squares - expected).abs() < 0.1 * expected, "{k}: {squares} {expected}");
+        }
+    }
+}

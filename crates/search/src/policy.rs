@@ -101,3 +101,15 @@ fn prune_forced(root: &RootStats, config: &SearchConfig, weights: &mut [f32]) {
 pub(crate) fn forced_visits(k: f32, prior: f32, total: f32) -> f32 {
     (k * prior * total).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forced_visits_agree_with_the_paper() {
+        for (prior, expected) in [(0.01, 3.464_102), (0.1, 10.954_451), (0.3, 18.973_666)] {
+            assert!((forced_visits(2.0, prior, 600.0) - expected).abs() < 1e-5);
+        }
+    }
+}

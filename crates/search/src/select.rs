@@ -2,11 +2,13 @@
 
 use tengen_rules::GameState;
 
+use crate::policy::forced_visits;
 use crate::tree::{Edge, NO_NODE, Node, NodeKind, ROOT};
 use crate::{SearchConfig, Tree};
 
 /// Where a selection ended.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every selection is a leaf; a box would cost")]
 pub enum Selected {
     /// A position to evaluate.
     Leaf(PendingLeaf),
@@ -123,7 +125,7 @@ fn puct(
         tried_mass += edge.prior;
         let charged = loss * edge.in_flight as f32;
         let n = edge.visits as f32 + charged;
-        if forced > 0.0 && n < (forced * edge.prior * total).sqrt() {
+        if forced > 0.0 && n < forced_visits(forced, edge.prior, total) {
             return i;
         }
         let q = if n > 0.0 { (edge.value_sum - charged) / n } else { 0.0 };
@@ -141,5 +143,78 @@ fn puct(
         std::cmp::Ordering::Greater => untried.1,
         std::cmp::Ordering::Less => tried.1,
         std::cmp::Ordering::Equal => untried.1.min(tried.1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// PUCT as the paper prints it: a score for every edge, then the first of the largest.
+    fn naive(parent: &Node, edges: &[Edge], config: &SearchConfig, reduction: f32) -> usize {
+        let loss = config.virtual_loss as f32;
+        let total = parent.visits as f32 + loss * parent.in_flight as f32;
+        let tried = |e: &&Edge| e.visits + e.in_flight > 0;
+        let mass: f32 = edges.iter().filter(tried).map(|e| e.prior).sum();
+        let urgency = parent.mean_value() - reduction * mass.sqrt();
+        let scores = edges.iter().map(|e| {
+            let n = e.visits as f32 + loss * e.in_flight as f32;
+            let q = if tried(&e) { (e.value_sum - loss * e.in_flight as f32) / n } else { urgency };
+            let scale = exploration(config, total) * total.max(1.0).sqrt();
+            q + scale * e.prior / (1.0 + n)
+        });
+        let mut best = (0, f32::NEG_INFINITY);
+        for (i, score) in scores.enumerate() {
+            if score > best.1 {
+                best = (i, score);
+            }
+        }
+        best.0
+    }
+
+    #[test]
+    fn one_pass_finds_what_the_formula_says() {
+        let config = SearchConfig::default();
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        for _ in 0..2_000 {
+            let mut edges: Vec<Edge> =
+                (0..rng.random_range(1..40)).map(|a| Edge::new(a, rng.random::<f32>())).collect();
+            for edge in edges.iter_mut() {
+                edge.visits = rng.random_range(0..4u32).saturating_sub(1) * rng.random_range(1..30);
+                edge.in_flight = u32::from(rng.random_range(0..8) == 0);
+                edge.value_sum = edge.visits as f32 * rng.random_range(-1.0..1.0);
+            }
+            let parent = Node {
+                first_edge: 0,
+                edge_count: edges.len() as u16,
+                kind: NodeKind::Expanded,
+                own_value: rng.random_range(-1.0..1.0),
+                visits: edges.iter().map(|e| e.visits).sum(),
+                value_sum: edges.iter().map(|e| e.value_sum).sum(),
+                in_flight: edges.iter().map(|e| e.in_flight).sum(),
+            };
+            for reduction in [0.0, 0.2] {
+                let fast = puct(&parent, &edges, &config, reduction, 0.0);
+                assert_eq!(fast, naive(&parent, &edges, &config, reduction), "{parent:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn exploration_agrees_with_published_numbers() {
+        // minigo on an empty 9x9 board with uniform priors. Its formula counts the root's own
+        // evaluation in N and carries a factor 2 that ours leaves to c_init.
+        let config = SearchConfig::default();
+        let term = |n_root: f32, n: f32| {
+            2.0 * exploration(&config, n_root) / 82.0 * (n_root - 1.0).max(1.0).sqrt() / (1.0 + n)
+        };
+        for (n_root, n, expected) in
+            [(1.0, 0.0, 0.030_490_287), (3.0, 1.0, 0.021_561_644), (3.0, 0.0, 0.043_123_287)]
+        {
+            assert!((term(n_root, n) - expected).abs() < 1e-7, "N={n_root} n={n}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Root noise, subtree reuse, the move played and the target.
 
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
 mod common;
 
 use common::*;

@@ -1,5 +1,7 @@
 //! Select, expand, backup: hand-computed walks.
 
+#![allow(clippy::unwrap_used)] // helpers of tests may panic
+
 mod common;
 
 use common::*;

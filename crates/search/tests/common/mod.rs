@@ -1,5 +1,5 @@
 //! Positions and evaluators that the tests of the tree share.
-#![allow(dead_code)] // each test binary uses its own part
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses its own part of the helpers
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
