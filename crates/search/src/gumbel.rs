@@ -7,8 +7,8 @@
 
 use rand::Rng;
 
-use crate::tree::{Node, ROOT};
-use crate::{RootStats, SearchConfig, Tree};
+use crate::tree::{Edge, Node, ROOT, RootEdge};
+use crate::{ChildStats, RootStats, SearchConfig, Tree};
 
 /// A move as the formulas of the paper see it.
 #[derive(Debug, Clone, Copy)]
@@ -81,8 +81,7 @@ pub(crate) fn improved_policy(arms: &[Arm], own_value: f32, config: &SearchConfi
 
 /// The improved policy of a searched root, by the evaluator's own priors.
 pub(crate) fn target(root: &RootStats, config: &SearchConfig) -> Vec<f32> {
-    let arm =
-        |c: &crate::ChildStats| Arm { prior: c.raw_prior, visits: c.visits, q: unit(c.q.get()) };
+    let arm = |c: &ChildStats| Arm { prior: c.raw_prior, visits: c.visits, q: unit(c.q.get()) };
     let arms: Vec<Arm> = root.children.iter().map(arm).collect();
     improved_policy(&arms, unit(root.raw_value.get()), config)
 }
@@ -114,9 +113,7 @@ impl Tree {
     /// The move that won the halving: the best by draw, prior and value of those visited most in
     /// this search.
     pub(crate) fn halving_winner(&self) -> Option<usize> {
-        let visits = |(edge, extra): (&crate::tree::Edge, &crate::tree::RootEdge)| {
-            edge.visits - extra.inherited
-        };
+        let visits = |(edge, extra): (&Edge, &RootEdge)| edge.visits - extra.inherited;
         let most = self.edges_of(ROOT).iter().zip(&self.root_edges).map(visits).max()?;
         let winner = self.best_with_visits(|visits| visits == most)?;
         Some(self.edges_of(ROOT)[winner].action as usize)
@@ -155,11 +152,8 @@ impl Tree {
     }
 
     fn arms(&self, node: &Node) -> Vec<Arm> {
-        let arm = |edge: &crate::tree::Edge| Arm {
-            prior: edge.prior,
-            visits: edge.visits,
-            q: unit(edge.q_or(0.0)),
-        };
+        let arm =
+            |edge: &Edge| Arm { prior: edge.prior, visits: edge.visits, q: unit(edge.q_or(0.0)) };
         self.edges[node.edge_range()].iter().map(arm).collect()
     }
 }

@@ -19,6 +19,24 @@
 //! | [`Tree::advance`] | make the move, keep its subtree |
 //! | [`choose_move`], [`policy_target`] | from visits to the move played and the target learned |
 //! | [`run_search`], [`search_move`] | the plain loop for one tree and one evaluator |
+//!
+//! ```
+//! use tengen_inference::{Leaf, LeafEvaluator, UniformEvaluator};
+//! use tengen_rules::{BoardSize, GameState, Komi, Rules};
+//! use tengen_search::{SearchConfig, Selected, Tree};
+//!
+//! let komi = Komi::from_points(7.5)?;
+//! let game = GameState::new(BoardSize::square(5)?, Rules::tromp_taylor(), komi);
+//! let mut tree = Tree::new(game, &SearchConfig::default());
+//! while tree.simulations() < 50 {
+//!     if let Selected::Leaf(leaf) = tree.select() {
+//!         let answers = UniformEvaluator.evaluate(&[Leaf::new(leaf.state())])?;
+//!         tree.expand_and_backup(leaf, &answers[0]);
+//!     }
+//! }
+//! assert_eq!(tree.root().visits, 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod backup;
 mod config;
