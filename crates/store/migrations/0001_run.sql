@@ -7,6 +7,8 @@ CREATE TABLE runs (
     config_digest TEXT    NOT NULL REFERENCES configs (digest),
     seed          INTEGER NOT NULL,             -- the 64 bits of a u64, read as signed
     last_seq      INTEGER NOT NULL DEFAULT 0 CHECK (last_seq >= 0),
+    trained_seq   INTEGER NOT NULL DEFAULT 0 CHECK (trained_seq >= 0),   -- the trainer's cursor
+    ahead_limit   INTEGER CHECK (ahead_limit >= 0),   -- games that may lie beyond it; NULL: any number
     best          TEXT    REFERENCES networks (id),
     created_us    INTEGER NOT NULL
 ) STRICT;

@@ -24,7 +24,7 @@ pub struct NewMatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchRow {
     /// Its number.
-    pub match_id: i64,
+    pub id: i64,
     /// The network on trial.
     pub candidate: String,
     /// The network to beat.
@@ -65,7 +65,7 @@ const SELECT: &str = "SELECT match_id, candidate, base, gate_config_json, pairs_
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<MatchRow> {
     Ok(MatchRow {
-        match_id: row.get(0)?,
+        id: row.get(0)?,
         candidate: row.get(1)?,
         base: row.get(2)?,
         gate_config_json: row.get(3)?,

@@ -33,6 +33,10 @@ pub struct RunRow {
     pub seed: u64,
     /// Sequence number of the newest game; 0 before the first.
     pub last_seq: u64,
+    /// The newest game that the trainer has taken in; 0 before the first.
+    pub trained_seq: u64,
+    /// How many games self-play may run ahead of the trainer; `None`: any number.
+    pub ahead_limit: Option<u64>,
     /// The network that plays.
     pub best: Option<String>,
     /// When it was started, microseconds since 1970.
@@ -41,7 +45,8 @@ pub struct RunRow {
 
 /// The run of `db`, inside or outside a transaction.
 pub(crate) fn read(db: &Connection) -> Result<Option<RunRow>, StoreError> {
-    let sql = "SELECT uid, name, text, config_digest, seed, last_seq, best, created_us
+    let sql = "SELECT uid, name, text, config_digest, seed, last_seq, trained_seq,
+                      ahead_limit, best, created_us
                FROM runs JOIN configs ON digest = config_digest";
     let row = db.query_row(sql, [], |row| {
         Ok(RunRow {
@@ -51,8 +56,10 @@ pub(crate) fn read(db: &Connection) -> Result<Option<RunRow>, StoreError> {
             config_digest: row.get(3)?,
             seed: row.get::<_, i64>(4)?.cast_unsigned(),
             last_seq: row.get(5)?,
-            best: row.get(6)?,
-            created_us: row.get(7)?,
+            trained_seq: row.get(6)?,
+            ahead_limit: row.get(7)?,
+            best: row.get(8)?,
+            created_us: row.get(9)?,
         })
     });
     Ok(row.optional()?)
@@ -69,6 +76,15 @@ fn keep_config(db: &Connection, text: &str, digest: &str) -> Result<(), StoreErr
         [digest, text],
     )?;
     Ok(())
+}
+
+impl RunRow {
+    /// Should self-play wait for the trainer?
+    #[must_use]
+    pub fn is_too_far_ahead(&self) -> bool {
+        let ahead = self.last_seq.saturating_sub(self.trained_seq);
+        self.ahead_limit.is_some_and(|limit| ahead >= limit)
+    }
 }
 
 impl Store {
@@ -118,6 +134,33 @@ impl Store {
         keep_config(&tx, text, digest)?;
         tx.execute("UPDATE runs SET config_digest = ?1", [digest])?;
         Ok(tx.commit()?)
+    }
+
+    /// Tells everybody that the trainer has taken in the games up to `seq`; never goes back.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`].
+    pub fn set_trained(&mut self, seq: u64) -> Result<(), StoreError> {
+        let tx = self.fenced_write()?;
+        tx.execute("UPDATE runs SET trained_seq = max(trained_seq, ?1)", [seq])?;
+        Ok(tx.commit()?)
+    }
+
+    /// Sets how many games self-play may run ahead of the trainer; `None`: any number.
+    ///
+    /// # Errors
+    /// Only the store's own.
+    pub fn set_ahead_limit(&mut self, games: Option<u64>) -> Result<(), StoreError> {
+        self.db.execute("UPDATE runs SET ahead_limit = ?1", [games])?;
+        Ok(())
+    }
+
+    /// Should self-play wait for the trainer? See [`Store::set_trained`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    pub fn is_too_far_ahead(&self) -> Result<bool, StoreError> {
+        Ok(require(&self.db)?.is_too_far_ahead())
     }
 
     /// The configuration with `digest`, if the run ever had it.

@@ -1,5 +1,7 @@
 //! What the store refuses to open, what fsck finds, and what a crash leaves.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::fs::{self, OpenOptions};

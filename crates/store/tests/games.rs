@@ -1,5 +1,7 @@
 //! Games enter once, get numbers without gaps, and readers miss none.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Bench, game, new_run, record};
@@ -150,4 +152,18 @@ fn runs_that_did_the_same_have_the_same_digest() {
     two.store.append_games(&[two.game("w", 2, &last)]).unwrap();
     assert_ne!(one.uid, two.uid);
     assert_eq!(one.store.digest().unwrap(), two.store.digest().unwrap());
+}
+
+#[test]
+fn self_play_waits_once_it_is_the_limit_ahead_of_the_trainer() {
+    let mut bench = Bench::new();
+    bench.fill(4);
+    assert!(!bench.store.is_too_far_ahead().unwrap());
+    bench.again().set_ahead_limit(Some(3)).unwrap();
+    assert!(bench.store.is_too_far_ahead().unwrap());
+    bench.store.set_trained(2).unwrap();
+    assert!(!bench.store.is_too_far_ahead().unwrap());
+    // A trainer that goes on from an older checkpoint does not call for more games.
+    bench.store.set_trained(1).unwrap();
+    assert_eq!(bench.store.run().unwrap().unwrap().trained_seq, 2);
 }

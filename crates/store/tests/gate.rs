@@ -1,5 +1,7 @@
 //! Candidates, matches, verdicts and the best pointer.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Bench, network, record, resigned};

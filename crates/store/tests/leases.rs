@@ -1,5 +1,7 @@
 //! One owner at a time, and a stale owner writes nothing.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::time::Duration;

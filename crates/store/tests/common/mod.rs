@@ -1,5 +1,5 @@
 //! Small games and a store in a temporary folder, shared by the tests.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use std::path::PathBuf;
 
