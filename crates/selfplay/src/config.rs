@@ -102,7 +102,7 @@ impl SelfPlayConfig {
             "above 0 and at most 1, or there is nothing to learn from",
         );
         let cheap = self.cheap_visits;
-        refuse(!(2..=1_000_000).contains(&cheap), "cheap_visits", &cheap, "from 2 to 1000000");
+        refuse(!(1..=1_000_000).contains(&cheap), "cheap_visits", &cheap, "from 1 to 1000000");
         let t = self.temperature;
         refuse(temperature(t), "temperature", &t, "from 0 to 100");
         let t = self.final_temperature;
@@ -154,7 +154,7 @@ mod tests {
         let bad = SelfPlayConfig {
             games_in_flight: 0,
             full_search_fraction: f64::NAN,
-            cheap_visits: 1,
+            cheap_visits: 0,
             temperature: -1.0,
             max_moves_factor: 0.0,
             resign_below: 0.5,

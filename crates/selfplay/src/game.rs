@@ -27,8 +27,8 @@ impl GameDefinition {
         } else {
             vec![Symmetry::IDENTITY]
         };
-        // A search of fewer than two simulations may leave no visit to learn from or play by.
-        let visits = |v: u32| v.max(2);
+        // A search without a simulation leaves no visit to learn from or play by.
+        let visits = |v: u32| v.max(1);
         GameDefinition {
             full: SearchConfig { visits: visits(search.visits), ..search.clone() },
             cheap: SearchConfig { visits: visits(config.cheap_visits), ..search.clone() },

@@ -259,6 +259,7 @@ impl GameSlot {
 fn draw_from_policy(mut root: RootStats, rng: &mut ChaCha8Rng) -> usize {
     // A root without visits is judged by its priors.
     root.visits = 0;
+    root.winner = None;
     root.children.iter_mut().for_each(|child| child.prior = child.raw_prior);
     choose_move(&root, 1.0, rng)
 }

@@ -184,3 +184,21 @@ fn opening_moves_come_from_the_raw_policy_without_a_search() {
     assert!(openings.iter().all(|&n| n <= 4));
     assert!((0..=4).all(|n| openings.contains(&n)), "{openings:?}");
 }
+
+#[test]
+fn a_gumbel_root_plays_games_that_validate_and_repeat() {
+    for leaves_per_step in [1, 3] {
+        let gumbel = SearchConfig { gumbel: true, gumbel_considered: 4, ..search() };
+        let config = SelfPlayConfig {
+            leaves_per_step,
+            full_search_fraction: 0.5,
+            cheap_visits: 1,
+            ..config()
+        };
+        for seed in 0..4 {
+            let game = play(&config, &gumbel, seed);
+            game.validate().unwrap();
+            assert_eq!(play(&config, &gumbel, seed), game);
+        }
+    }
+}
