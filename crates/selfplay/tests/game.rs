@@ -1,5 +1,7 @@
 //! Laws of a single self-play game.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::num::NonZeroUsize;

@@ -1,5 +1,7 @@
 //! Laws of the pool: the same games as one by one, and no way to hang.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::cell::Cell;
