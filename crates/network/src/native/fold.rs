@@ -1,0 +1,117 @@
+//! Weights as the kernel wants them: normalisation folded in, packed by output block.
+
+use super::kernel::LANES;
+use crate::{NORM_EPSILON, NetworkConfig, NetworkError, Weights};
+
+/// A convolution with its batch normalisation folded into weights and bias.
+#[derive(Clone, Debug)]
+pub(super) struct FoldedConv {
+    /// Input channels.
+    pub inputs: usize,
+    /// `[outputs / LANES, taps, inputs, LANES]`, zero beyond the true outputs.
+    pub weights: Vec<f32>,
+    /// `[outputs rounded up to LANES]`, zero beyond the true outputs.
+    pub bias: Vec<f32>,
+}
+
+impl FoldedConv {
+    /// Channels per point that it writes: the outputs, rounded up to whole blocks.
+    pub(super) fn stride(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Folds the named `(conv, norm)` pairs over one input into one convolution that writes their
+    /// outputs side by side.
+    fn side_by_side(weights: &Weights, pairs: &[(&str, &str)]) -> Result<Self, NetworkError> {
+        let mut rows: Vec<(Vec<f32>, f32)> = Vec::new();
+        let (mut inputs, mut taps) = (0, 0);
+        for (conv, norm) in pairs {
+            let kernel = weights.get(&format!("{conv}.weight"))?;
+            let [outputs, channels, height, width] = kernel.shape[..] else {
+                return Err(NetworkError::WrongShape {
+                    name: format!("{conv}.weight"),
+                    expected: vec![0; 4],
+                    found: kernel.shape.clone(),
+                });
+            };
+            (inputs, taps) = (channels, height * width);
+            let part = |part: &str| weights.get(&format!("{norm}.{part}")).map(|t| &t.data);
+            let (gamma, beta) = (part("gamma")?, part("beta")?);
+            let (mean, var) = (part("mean")?, part("var")?);
+            for output in 0..outputs {
+                let scale = gamma[output] / (var[output] + NORM_EPSILON).sqrt();
+                let row = &kernel.data[output * inputs * taps..][..inputs * taps];
+                let row = row.iter().map(|w| w * scale).collect();
+                rows.push((row, beta[output] - mean[output] * scale));
+            }
+        }
+        let stride = rows.len().next_multiple_of(LANES);
+        let mut packed = vec![0.0; stride * taps * inputs];
+        let mut bias = vec![0.0; stride];
+        for (output, (row, shift)) in rows.into_iter().enumerate() {
+            let (block, lane) = (output / LANES, output % LANES);
+            bias[output] = shift;
+            for tap in 0..taps {
+                for input in 0..inputs {
+                    let to = ((block * taps + tap) * inputs + input) * LANES + lane;
+                    packed[to] = row[input * taps + tap];
+                }
+            }
+        }
+        Ok(Self { inputs, weights: packed, bias })
+    }
+}
+
+/// A dense layer `[outputs, inputs]` with its bias, as it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct Dense {
+    pub weights: Vec<f32>,
+    pub bias: Vec<f32>,
+}
+
+impl Dense {
+    fn named(weights: &Weights, name: &str) -> Result<Self, NetworkError> {
+        let part = |part: &str| weights.get(&format!("{name}.{part}")).map(|t| t.data.clone());
+        Ok(Self { weights: part("weight")?, bias: part("bias")? })
+    }
+}
+
+/// A whole network, ready to run.
+#[derive(Clone, Debug)]
+pub(super) struct FoldedNet {
+    pub stem: FoldedConv,
+    pub blocks: Vec<[FoldedConv; 2]>,
+    /// Both heads' 1×1 convolutions, policy channels first.
+    pub heads: FoldedConv,
+    pub policy_channels: usize,
+    pub value_channels: usize,
+    pub policy_out: Dense,
+    pub policy_pass: Dense,
+    pub value_hidden: Dense,
+    pub value_out: Dense,
+}
+
+impl FoldedNet {
+    /// Folds `weights`, which must be those of `config`.
+    pub(super) fn new(config: &NetworkConfig, weights: &Weights) -> Result<Self, NetworkError> {
+        weights.check(config)?;
+        let conv = |conv: &str, norm: &str| FoldedConv::side_by_side(weights, &[(conv, norm)]);
+        let mut blocks = Vec::with_capacity(config.blocks);
+        for i in 0..config.blocks {
+            let half = |k: usize| conv(&format!("blocks.{i}.conv{k}"), &format!("blocks.{i}.bn{k}"));
+            blocks.push([half(1)?, half(2)?]);
+        }
+        let heads = [("policy.conv", "policy.bn"), ("value.conv", "value.bn")];
+        Ok(Self {
+            stem: conv("stem.conv", "stem.bn")?,
+            blocks,
+            heads: FoldedConv::side_by_side(weights, &heads)?,
+            policy_channels: config.policy_channels,
+            value_channels: config.value_channels,
+            policy_out: Dense::named(weights, "policy.out")?,
+            policy_pass: Dense::named(weights, "policy.pass")?,
+            value_hidden: Dense::named(weights, "value.hidden")?,
+            value_out: Dense::named(weights, "value.out")?,
+        })
+    }
+}

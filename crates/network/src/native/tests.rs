@@ -1,0 +1,217 @@
+//! The fast pass against the definition, written as slowly as it reads.
+
+use std::num::NonZeroUsize;
+
+use tengen_features::{FeatureSet, encode};
+use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
+
+use super::NativeEvaluator;
+use crate::{HostTensor, NORM_EPSILON, NetworkConfig, Weights};
+
+/// SplitMix64, the tests' chance.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+    /// Evenly from -1 to 1.
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+}
+
+/// Weights that keep activations near one, with a normalisation that is no identity.
+fn random_weights(config: &NetworkConfig, seed: u64) -> Weights {
+    let mut chance = Chance(seed);
+    let mut weights = Weights::default();
+    for (name, shape) in config.tensors().unwrap() {
+        let mut tensor = HostTensor::full(&shape, 0.0);
+        let fan_in: usize = shape[1..].iter().product();
+        for x in &mut tensor.data {
+            *x = match name.rsplit('.').next().unwrap() {
+                "gamma" | "var" => 0.75 + 0.25 * chance.unit(),
+                "beta" | "mean" | "bias" => 0.25 * chance.unit(),
+                _ => 1.5 * chance.unit() / (fan_in as f32).sqrt(),
+            };
+        }
+        weights.0.insert(name, tensor);
+    }
+    weights
+}
+
+/// `count` positions of one random game.
+fn positions(width: usize, height: usize, count: usize, seed: u64) -> Vec<GameState> {
+    let mut chance = Chance(seed);
+    let size = BoardSize::new(width, height).unwrap();
+    let start = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5).unwrap());
+    let mut states = vec![start.clone()];
+    while states.len() < count {
+        let mut next = states.last().unwrap().clone();
+        let legal: Vec<usize> = next.legal_moves().iter().collect();
+        next.play(size.move_at(legal[chance.below(legal.len())])).unwrap();
+        states.push(if next.is_over() { start.clone() } else { next });
+    }
+    states
+}
+
+fn config(blocks: usize, channels: usize) -> NetworkConfig {
+    NetworkConfig { blocks, channels, ..NetworkConfig::default() }
+}
+
+fn evaluator(config: &NetworkConfig, weights: &Weights) -> NativeEvaluator {
+    NativeEvaluator::new(config, weights, NonZeroUsize::new(64).unwrap()).unwrap()
+}
+
+/// The network by its definition: planes `[17, H, W]` to logits and value.
+fn naive(
+    config: &NetworkConfig,
+    weights: &Weights,
+    planes: &[f32],
+    (w, h): (usize, usize),
+) -> (Vec<f32>, f32) {
+    let data = |name: &str| &weights.get(name).unwrap().data;
+    // relu(bn(conv(x)) + skip)
+    let conv = |conv: &str, bn: &str, x: &[f32], skip: Option<&[f32]>| {
+        let shape = &weights.get(&format!("{conv}.weight")).unwrap().shape;
+        let (outputs, inputs, k) = (shape[0], shape[1], shape[2] as isize);
+        let kernel = data(&format!("{conv}.weight"));
+        let norm = |part: &str, o: usize| data(&format!("{bn}.{part}"))[o];
+        let mut out = vec![0.0; outputs * w * h];
+        for o in 0..outputs {
+            for (row, col) in (0..h as isize).flat_map(|r| (0..w as isize).map(move |c| (r, c))) {
+                let mut sum = 0.0;
+                for i in 0..inputs {
+                    for (dr, dc) in (0..k).flat_map(|r| (0..k).map(move |c| (r, c))) {
+                        let (r, c) = (row + dr - k / 2, col + dc - k / 2);
+                        if (0..h as isize).contains(&r) && (0..w as isize).contains(&c) {
+                            let at = (o * inputs + i) * (k * k) as usize + (dr * k + dc) as usize;
+                            sum += kernel[at] * x[i * w * h + r as usize * w + c as usize];
+                        }
+                    }
+                }
+                let centred = (sum - norm("mean", o)) / (norm("var", o) + NORM_EPSILON).sqrt();
+                let to = o * w * h + row as usize * w + col as usize;
+                let y = centred * norm("gamma", o) + norm("beta", o);
+                out[to] = (y + skip.map_or(0.0, |s| s[to])).max(0.0);
+            }
+        }
+        out
+    };
+    let dense = |name: &str, x: &[f32]| -> Vec<f32> {
+        let rows = data(&format!("{name}.weight")).chunks(x.len());
+        rows.zip(data(&format!("{name}.bias")))
+            .map(|(row, bias)| row.iter().zip(x).map(|(a, b)| a * b).sum::<f32>() + bias)
+            .collect()
+    };
+    let pooled = |x: &[f32]| -> Vec<f32> {
+        let channels = || x.chunks(w * h);
+        let means = channels().map(|c| c.iter().sum::<f32>() / (w * h) as f32);
+        means.chain(channels().map(|c| c.iter().copied().fold(f32::MIN, f32::max))).collect()
+    };
+
+    let mut x = conv("stem.conv", "stem.bn", planes, None);
+    for i in 0..config.blocks {
+        let b = format!("blocks.{i}");
+        let t = conv(&format!("{b}.conv1"), &format!("{b}.bn1"), &x, None);
+        x = conv(&format!("{b}.conv2"), &format!("{b}.bn2"), &t, Some(&x));
+    }
+    let p = conv("policy.conv", "policy.bn", &x, None);
+    let mut logits: Vec<f32> = (0..w * h)
+        .map(|at| {
+            let column: Vec<f32> = p.chunks(w * h).map(|channel| channel[at]).collect();
+            dense("policy.out", &column)[0]
+        })
+        .collect();
+    logits.push(dense("policy.pass", &pooled(&p))[0]);
+    let v = conv("value.conv", "value.bn", &x, None);
+    let hidden: Vec<f32> = dense("value.hidden", &pooled(&v)).iter().map(|x| x.max(0.0)).collect();
+    (logits, dense("value.out", &hidden)[0].tanh())
+}
+
+fn assert_close(answer: &Evaluation, leaf: &Leaf<'_>, logits: &[f32], value: f32) {
+    let wanted = Evaluation::from_logits(leaf, logits, value).unwrap();
+    for (a, b) in answer.policy.iter().zip(&wanted.policy) {
+        assert!((a - b).abs() < 1e-4, "prior {a}, by definition {b}");
+    }
+    assert!((answer.value.get() - value).abs() < 1e-4, "value {:?} for {value}", answer.value);
+}
+
+#[test]
+fn agrees_with_the_definition_on_every_shape() {
+    for (case, (blocks, channels, width, height)) in
+        [(2, 32, 6, 6), (1, 7, 5, 5), (2, 19, 9, 9), (0, 1, 2, 2), (1, 33, 3, 7), (1, 16, 19, 19)]
+            .into_iter()
+            .enumerate()
+    {
+        let mut config = config(blocks, channels);
+        if channels % 2 == 1 {
+            config.policy_channels = 3;
+            config.value_channels = 5;
+            config.value_hidden = 11;
+        }
+        let weights = random_weights(&config, case as u64);
+        let count = if width == 19 { 2 } else { 13 };
+        let states = positions(width, height, count, case as u64);
+        let leaves: Vec<Leaf<'_>> = states
+            .iter()
+            .zip(Symmetry::all().into_iter().cycle())
+            .map(|(state, s)| {
+                let valid = s.valid_for(state.size());
+                Leaf { state, symmetry: if valid { s } else { Symmetry::IDENTITY } }
+            })
+            .collect();
+        let max = NonZeroUsize::new(64).unwrap();
+        for mut evaluator in [
+            NativeEvaluator::new(&config, &weights, max).unwrap(),
+            NativeEvaluator::portable(&config, &weights, max).unwrap(),
+        ] {
+            let answers = evaluator.evaluate(&leaves).unwrap();
+            assert_eq!(answers.len(), leaves.len());
+            for (answer, leaf) in answers.iter().zip(&leaves) {
+                answer.check(leaf.state).unwrap();
+                let mut planes = vec![0.0; 17 * width * height];
+                encode(FeatureSet::Agz, leaf.state, leaf.symmetry, &mut planes);
+                let (logits, value) = naive(&config, &weights, &planes, (width, height));
+                assert_close(answer, leaf, &logits, value);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_does_not_depend_on_its_batch_or_on_the_size_before() {
+    let config = config(2, 20);
+    let mut evaluator = evaluator(&config, &random_weights(&config, 3));
+    let mut states = positions(6, 6, 25, 1);
+    states.extend(positions(9, 9, 9, 2));
+    states.extend(positions(4, 5, 3, 3));
+    states.extend(positions(6, 6, 7, 4));
+    let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
+    let together = evaluator.evaluate(&leaves).unwrap();
+    for (leaf, wanted) in leaves.iter().zip(&together).rev() {
+        let alone = evaluator.evaluate(std::slice::from_ref(leaf)).unwrap();
+        assert_eq!(alone[0], *wanted, "bit for bit");
+    }
+    assert_eq!(evaluator.evaluate(&[]).unwrap(), []);
+}
+
+#[test]
+fn too_large_a_batch_and_foreign_weights_are_refused() {
+    let small = config(1, 8);
+    let weights = random_weights(&small, 9);
+    assert!(NativeEvaluator::new(&config(2, 8), &weights, NonZeroUsize::MIN).is_err());
+    let mut evaluator = NativeEvaluator::new(&small, &weights, NonZeroUsize::MIN).unwrap();
+    let states = positions(5, 5, 2, 1);
+    let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
+    let refusal = evaluator.evaluate(&leaves).unwrap_err();
+    assert_eq!(refusal, EvalError::BatchTooLarge { asked: 2, max: 1 });
+}
