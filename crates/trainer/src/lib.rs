@@ -1,1 +1,36 @@
-//! (to come)
+//! Games become weights: the optimisation half of the loop (Silver et al. 2017, "Optimisation").
+//!
+//! The caller pushes game records in the order of the store's sequence ([`Trainer::ingest`]) and
+//! asks for steps ([`Trainer::train_step`]); the crate reads no database.
+//!
+//! * [`Window`] holds the newest games and cuts them to the newest so many target positions;
+//!   a batch is drawn from it uniformly, each sample under one of the board's symmetries.
+//! * [`alpha_loss`] is the paper's loss over *legal* moves; [`Momentum`] is the optimiser. burn
+//!   takes the gradients, the update itself runs on host tensors, where it is exact to the bit and
+//!   its state is two plain files.
+//! * [`Trainer`] refuses a step whose numbers are not finite and goes on from good weights.
+//! * A checkpoint holds weights, momentum, the random stream and the cursor into the games, so a
+//!   run that was interrupted and resumed ends with the same bits as one that was not.
+
+mod batch;
+mod checkpoint;
+mod config;
+mod error;
+#[cfg(test)]
+mod fixture;
+mod loss;
+mod momentum;
+mod schedule;
+mod sync;
+mod tensors;
+mod trainer;
+mod window;
+
+pub use batch::Batch;
+pub use config::TrainerConfig;
+pub use error::TrainError;
+pub use loss::{AlphaLoss, alpha_loss};
+pub use momentum::{Momentum, is_decayed, is_statistic};
+pub use schedule::{learning_rate, window_capacity};
+pub use trainer::{StepReport, Trainer};
+pub use window::{Draw, Window};

@@ -1,0 +1,207 @@
+//! The `[trainer]` section.
+
+use serde::{Deserialize, Serialize};
+
+/// How weights are made from games. Papers: AlphaGo Zero (Silver et al. 2017, Methods,
+/// "Optimisation"); the growing window is KataGo's (Wu 2019, appendix C).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainerConfig {
+    /// Samples per step. Default 128; the paper: 2048.
+    pub batch_size: usize,
+    /// Step size after the warm-up. Default 0.02; the paper: 0.01, then 0.001 and 0.0001.
+    pub learning_rate: f64,
+    /// Steps over which the step size rises linearly from zero. Default 100; the paper: 0.
+    pub warmup_steps: u64,
+    /// Steps after which the cosine schedule has reached its end; 0 keeps the step size constant.
+    /// Default 0; the paper drops it at 400,000 and 600,000 steps instead.
+    pub schedule_steps: u64,
+    /// The step size at the end of the schedule, as a fraction of `learning_rate`. Default 0.01,
+    /// the paper's ratio of last to first.
+    pub final_fraction: f64,
+    /// Momentum of the gradient descent. Default 0.9, as in the paper.
+    pub momentum: f64,
+    /// The c of the loss term c‖θ‖², over the weights of convolutions and linear layers.
+    /// Default 1e-4, as in the paper (which counts every parameter).
+    pub weight_decay: f64,
+    /// Weight of the value term (z−v)² against the policy term. Default 1, as in the paper.
+    pub value_weight: f64,
+    /// Largest norm of the whole gradient; a longer one is scaled down. 0 turns clipping off.
+    /// Default 4; the paper does not clip.
+    pub gradient_clip: f64,
+    /// Target positions in the smallest window: until so many are seen, all of them are in it.
+    /// Default 20,000. The paper's window is its newest 500,000 games.
+    pub window_min_positions: usize,
+    /// Target positions that the window never exceeds. Default 500,000.
+    pub window_max_positions: usize,
+    /// Positions that the window gains per position seen, where it starts to grow (β).
+    /// Default 0.4, KataGo's; 0 keeps the window at its minimum.
+    pub window_growth: f64,
+    /// Power law of the growth (α): 1 is proportional, smaller flattens. Default 0.75, KataGo's.
+    pub window_exponent: f64,
+    /// Times that a target position is trained on, on average: what [`steps_due`] paces.
+    /// Default 4; the paper: about 1 per 2 positions, KataGo: 4.
+    ///
+    /// [`steps_due`]: crate::Trainer::steps_due
+    pub samples_per_position: f64,
+    /// Steps between candidates offered to the gate. Default 500; the paper: 1000.
+    pub steps_per_candidate: u64,
+    /// Steps between checkpoints. Default 250.
+    pub checkpoint_every_steps: u64,
+    /// Newest checkpoints that are kept. Default 3; at least 2, so that a damaged one has a
+    /// predecessor.
+    pub keep_checkpoints: usize,
+}
+
+impl Default for TrainerConfig {
+    fn default() -> Self {
+        Self {
+            batch_size: 128,
+            learning_rate: 0.02,
+            warmup_steps: 100,
+            schedule_steps: 0,
+            final_fraction: 0.01,
+            momentum: 0.9,
+            weight_decay: 1e-4,
+            value_weight: 1.0,
+            gradient_clip: 4.0,
+            window_min_positions: 20_000,
+            window_max_positions: 500_000,
+            window_growth: 0.4,
+            window_exponent: 0.75,
+            samples_per_position: 4.0,
+            steps_per_candidate: 500,
+            checkpoint_every_steps: 250,
+            keep_checkpoints: 3,
+        }
+    }
+}
+
+impl TrainerConfig {
+    /// Everything that is wrong with this section, each with its key; empty when nothing is.
+    #[must_use]
+    pub fn validate(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut require = |holds: bool, key: &str, value: &dyn std::fmt::Display, want: &str| {
+            if !holds {
+                problems.push(format!("trainer.{key} is {value}, must be {want}"));
+            }
+        };
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let not_negative = |x: f64| x.is_finite() && x >= 0.0;
+        let c = self;
+        // One sample has no variance: batch normalisation would divide by nothing.
+        require((2..=65_536).contains(&c.batch_size), "batch_size", &c.batch_size, "2 to 65536");
+        require(positive(c.learning_rate), "learning_rate", &c.learning_rate, "above 0");
+        require(
+            not_negative(c.final_fraction) && c.final_fraction <= 1.0,
+            "final_fraction",
+            &c.final_fraction,
+            "0 to 1",
+        );
+        require(
+            c.schedule_steps == 0 || c.schedule_steps > c.warmup_steps,
+            "schedule_steps",
+            &c.schedule_steps,
+            "0 or above trainer.warmup_steps",
+        );
+        require(
+            (0.0..1.0).contains(&c.momentum),
+            "momentum",
+            &c.momentum,
+            "at least 0 and below 1",
+        );
+        require(not_negative(c.weight_decay), "weight_decay", &c.weight_decay, "at least 0");
+        require(not_negative(c.value_weight), "value_weight", &c.value_weight, "at least 0");
+        require(not_negative(c.gradient_clip), "gradient_clip", &c.gradient_clip, "at least 0");
+        require(
+            c.window_min_positions >= 1,
+            "window_min_positions",
+            &c.window_min_positions,
+            "at least 1",
+        );
+        require(
+            c.window_max_positions >= c.window_min_positions,
+            "window_max_positions",
+            &c.window_max_positions,
+            "at least trainer.window_min_positions",
+        );
+        // Growing faster than the data would ask for games that have already left the window.
+        require(
+            (0.0..=1.0).contains(&c.window_growth),
+            "window_growth",
+            &c.window_growth,
+            "0 to 1",
+        );
+        require(
+            positive(c.window_exponent) && c.window_exponent <= 1.0,
+            "window_exponent",
+            &c.window_exponent,
+            "above 0, at most 1",
+        );
+        require(
+            positive(c.samples_per_position),
+            "samples_per_position",
+            &c.samples_per_position,
+            "above 0",
+        );
+        require(
+            c.steps_per_candidate >= 1,
+            "steps_per_candidate",
+            &c.steps_per_candidate,
+            "at least 1",
+        );
+        require(
+            c.checkpoint_every_steps >= 1,
+            "checkpoint_every_steps",
+            &c.checkpoint_every_steps,
+            "at least 1",
+        );
+        require(c.keep_checkpoints >= 2, "keep_checkpoints", &c.keep_checkpoints, "at least 2");
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_hold() {
+        assert_eq!(TrainerConfig::default().validate(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_problem_is_listed_by_its_key() {
+        let config = TrainerConfig {
+            batch_size: 1,
+            learning_rate: f64::NAN,
+            momentum: 1.0,
+            window_max_positions: 3,
+            window_growth: 1.5,
+            keep_checkpoints: 1,
+            ..TrainerConfig::default()
+        };
+        let problems = config.validate();
+        assert_eq!(problems.len(), 6, "{problems:?}");
+        for key in [
+            "batch_size",
+            "learning_rate",
+            "momentum",
+            "window_max_positions",
+            "window_growth",
+            "keep_checkpoints",
+        ] {
+            assert!(
+                problems.iter().any(|p| p.starts_with(&format!("trainer.{key} is"))),
+                "{key}: {problems:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let error = serde_json::from_str::<TrainerConfig>(r#"{"learing_rate": 0.1}"#).unwrap_err();
+        assert!(error.to_string().contains("learing_rate"), "{error}");
+    }
+}

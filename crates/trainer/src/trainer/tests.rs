@@ -1,0 +1,269 @@
+//! The trainer's promises, on a net of one block and eight channels at 5×5.
+
+use super::*;
+use crate::fixture::game;
+use std::fs;
+use tempfile::{TempDir, tempdir};
+use tengen_network::init_seeded;
+
+const SEED: u64 = 20_171_018;
+
+fn network() -> NetworkConfig {
+    NetworkConfig {
+        blocks: 1,
+        channels: 8,
+        policy_channels: 4,
+        value_channels: 4,
+        value_hidden: 8,
+        ..NetworkConfig::default()
+    }
+}
+
+fn config() -> TrainerConfig {
+    TrainerConfig {
+        batch_size: 16,
+        warmup_steps: 2,
+        window_min_positions: 60,
+        window_max_positions: 60,
+        ..TrainerConfig::default()
+    }
+}
+
+fn record(seq: u64) -> GameRecord {
+    game(seq, 5, 20)
+}
+
+fn initial() -> Weights {
+    seeded(&network())
+}
+
+fn seeded(network: &NetworkConfig) -> Weights {
+    init_seeded(network, 1, &Device::default()).unwrap().to_weights()
+}
+
+fn open(folder: &TempDir) -> (Trainer, Vec<String>) {
+    Trainer::open(folder.path(), &network(), &config(), SEED, &initial()).unwrap()
+}
+
+fn ingest(trainer: &mut Trainer, games: u64) {
+    for _ in 0..games {
+        let seq = trainer.cursor() + 1;
+        trainer.ingest(seq, record(seq)).unwrap();
+    }
+}
+
+/// The games that a store would hand back for the trainer's window.
+fn stored(trainer: &Trainer) -> Vec<(u64, GameRecord)> {
+    let mut games: Vec<(u64, GameRecord)> = Vec::new();
+    let mut positions = 0;
+    for seq in (1..=trainer.cursor()).rev() {
+        if positions >= trainer.window_capacity() {
+            break;
+        }
+        positions += record(seq).positions();
+        games.push((seq, record(seq)));
+    }
+    games.reverse();
+    games
+}
+
+fn steps(trainer: &mut Trainer, count: usize) -> Vec<StepReport> {
+    (0..count).map(|_| StepReport { samples_per_s: 0.0, ..trainer.train_step().unwrap() }).collect()
+}
+
+#[test]
+fn on_a_fixed_window_the_loss_falls() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, warnings) = open(&folder);
+    assert_eq!(warnings, Vec::<String>::new());
+    ingest(&mut trainer, 6);
+    let reports = steps(&mut trainer, 60);
+    let mean = |reports: &[StepReport], of: fn(&StepReport) -> f64| {
+        reports.iter().map(of).sum::<f64>() / reports.len() as f64
+    };
+    let (first, last) = (&reports[..10], &reports[50..]);
+    // The least possible policy loss is the targets' own entropy, 0.56 nats; uniform play has 2.9.
+    assert!(mean(last, |r| r.policy_loss) < 0.75 * mean(first, |r| r.policy_loss), "{reports:#?}");
+    assert!(mean(last, |r| r.value_loss) < mean(first, |r| r.value_loss), "{reports:#?}");
+    assert!(mean(last, |r| r.policy_accuracy) > mean(first, |r| r.policy_accuracy));
+    assert_eq!((trainer.step(), trainer.samples()), (60, 60 * 16));
+}
+
+#[test]
+fn every_tensor_moves_and_the_running_statistics_follow_the_batches() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 6);
+    steps(&mut trainer, 3);
+    let after = trainer.weights();
+    for (name, before) in &initial().0 {
+        assert_ne!(before.data, after.0[name].data, "{name} did not move");
+        assert_eq!(before.shape, after.0[name].shape, "{name}");
+    }
+}
+
+#[test]
+fn interrupted_and_resumed_is_uninterrupted_bit_for_bit() {
+    let (whole, cut) = (tempdir().unwrap(), tempdir().unwrap());
+    let (mut straight, _) = open(&whole);
+    let (mut first, _) = open(&cut);
+    for trainer in [&mut straight, &mut first] {
+        // 90 positions for a window of 60: the window's cut is part of what must come back.
+        ingest(trainer, 9);
+        steps(trainer, 4);
+    }
+    first.save_checkpoint().unwrap();
+    // Lost with the process: work after the checkpoint.
+    steps(&mut first, 1);
+    drop(first);
+
+    let (mut second, warnings) = open(&cut);
+    assert_eq!(warnings, Vec::<String>::new());
+    assert_eq!((second.step(), second.cursor(), second.samples()), (4, 9, 64));
+    assert_eq!(second.positions_seen(), straight.positions_seen());
+    let games = stored(&second);
+    assert!(games.len() < 9);
+    second.reload(games).unwrap();
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        a.extend(steps(&mut straight, 2));
+        b.extend(steps(&mut second, 2));
+        ingest(&mut straight, 1);
+        ingest(&mut second, 1);
+    }
+    assert_eq!(a, b);
+    assert_eq!(straight.weights(), second.weights());
+    assert_eq!(straight.momentum, second.momentum);
+    straight.save_checkpoint().unwrap();
+    second.save_checkpoint().unwrap();
+    assert_eq!(straight.state, second.state);
+}
+
+#[test]
+fn weights_that_became_nan_in_memory_come_back_from_the_checkpoint() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 6);
+    steps(&mut trainer, 3);
+    trainer.save_checkpoint().unwrap();
+    let good = trainer.weights();
+    trainer.weights.0.get_mut("stem.conv.weight").unwrap().data[0] = f32::NAN;
+    let error = trainer.train_step().unwrap_err();
+    assert!(matches!(error, TrainError::NonFinite { step: 3, .. }), "{error}");
+    assert!(error.to_string().contains("00000002-step-3 are restored"), "{error}");
+    assert_eq!(trainer.weights(), good);
+    let report = &steps(&mut trainer, 1)[0];
+    assert_eq!(report.learning_rate, config().learning_rate / 2.0);
+}
+
+#[test]
+fn a_poisoned_batch_is_refused_and_leaves_the_weights_as_they_were() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    let mut poisoned = record(1);
+    for turn in &mut poisoned.turns {
+        turn.search.as_mut().unwrap().weight = f32::NAN;
+    }
+    trainer.ingest(1, poisoned).unwrap();
+    let error = trainer.train_step().unwrap_err();
+    assert!(matches!(error, TrainError::NonFinite { .. }), "{error}");
+    assert_eq!((trainer.weights(), trainer.step(), trainer.samples()), (initial(), 0, 0));
+    // It does not retry for ever.
+    let last = (0..20).find_map(|_| match trainer.train_step() {
+        Err(TrainError::Diverged { refused, .. }) => Some(refused),
+        _ => None,
+    });
+    assert_eq!(last, Some(REFUSALS_BEFORE_END));
+    assert_eq!(trainer.weights(), initial());
+}
+
+#[test]
+fn a_damaged_newest_checkpoint_is_passed_over_with_a_warning_that_names_it() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 6);
+    steps(&mut trainer, 1);
+    let good = trainer.save_checkpoint().unwrap();
+    let weights = trainer.weights();
+    steps(&mut trainer, 1);
+    let bad = trainer.save_checkpoint().unwrap();
+    let file = bad.join("momentum.safetensors");
+    let mut bytes = fs::read(&file).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x10;
+    fs::write(&file, bytes).unwrap();
+
+    let (resumed, warnings) = open(&folder);
+    assert_eq!(warnings.len(), 1);
+    for named in [bad.to_str().unwrap(), good.to_str().unwrap(), "momentum.safetensors"] {
+        assert!(warnings[0].contains(named), "{warnings:?}");
+    }
+    assert_eq!((resumed.step(), resumed.weights()), (1, weights));
+}
+
+#[test]
+fn games_enter_in_order_without_gaps_and_on_one_board() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    let error = trainer.train_step().unwrap_err();
+    assert!(matches!(error, TrainError::EmptyWindow), "{error}");
+    ingest(&mut trainer, 2);
+    for seq in [0, 1, 2, 4] {
+        let error = trainer.ingest(seq, record(seq)).unwrap_err();
+        assert!(matches!(error, TrainError::OutOfOrder { expected: 3, found } if found == seq));
+    }
+    let error = trainer.ingest(3, game(3, 4, 9)).unwrap_err();
+    assert!(matches!(error, TrainError::MixedSizes { seq: 3, .. }), "{error}");
+    assert_eq!((trainer.cursor(), trainer.positions_seen()), (2, 20));
+    ingest(&mut trainer, 1);
+    assert_eq!(trainer.cursor(), 3);
+}
+
+#[test]
+fn a_resumed_trainer_does_not_step_on_a_window_that_lacks_games() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 9);
+    trainer.save_checkpoint().unwrap();
+    let (mut resumed, _) = open(&folder);
+    let error = resumed.train_step().unwrap_err();
+    assert!(matches!(error, TrainError::ReloadTooShort { found: 0, needed: 60 }), "{error}");
+    let games = stored(&resumed);
+    let short = games[1..].to_vec();
+    assert!(matches!(resumed.reload(short).unwrap_err(), TrainError::ReloadTooShort { .. }));
+    let gap: Vec<_> = games.iter().filter(|(seq, _)| *seq != 6).cloned().collect();
+    assert!(matches!(
+        resumed.reload(gap).unwrap_err(),
+        TrainError::OutOfOrder { expected: 6, found: 7 }
+    ));
+    let early = games[..games.len() - 1].to_vec();
+    assert!(matches!(
+        resumed.reload(early).unwrap_err(),
+        TrainError::OutOfOrder { expected: 9, found: 8 }
+    ));
+    resumed.reload(games).unwrap();
+    resumed.train_step().unwrap();
+}
+
+#[test]
+fn another_seed_or_another_network_is_refused_by_the_checkpoint() {
+    let folder = tempdir().unwrap();
+    drop(open(&folder));
+    let other = Trainer::open(folder.path(), &network(), &config(), SEED + 1, &initial());
+    assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
+    let wider = NetworkConfig { channels: 9, ..network() };
+    let other = Trainer::open(folder.path(), &wider, &config(), SEED, &seeded(&wider));
+    assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
+}
+
+#[test]
+fn steps_are_paced_by_the_samples_per_position() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    assert_eq!(trainer.steps_due(), 0);
+    ingest(&mut trainer, 2);
+    // 20 positions, 4 samples each, batches of 16.
+    assert_eq!(trainer.steps_due(), 5);
+    steps(&mut trainer, 3);
+    assert_eq!(trainer.steps_due(), 2);
+}
