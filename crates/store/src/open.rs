@@ -1,7 +1,7 @@
 //! Opening a store: one connection, set up so that a committed game survives a power cut.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
@@ -37,7 +37,7 @@ impl Store {
         // The first read: here SQLite meets garbage and files cut short.
         db.query_row("PRAGMA schema_version", [], |_| Ok(())).map_err(told)?;
         schema::check_owner(&db, path)?;
-        let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        let mode = write_ahead(&db)?;
         if mode != "wal" {
             return Err(StoreError::NoWriteAheadLog { path: path.to_owned(), mode });
         }
@@ -82,6 +82,23 @@ impl Store {
             leases::check(&tx, lease)?;
         }
         Ok(tx)
+    }
+}
+
+/// Asks for a write-ahead log and returns the journal mode that the file now has. SQLite does
+/// not wait here for another process that is creating the file, so this does.
+fn write_ahead(db: &Connection) -> Result<String, StoreError> {
+    let begun = Instant::now();
+    loop {
+        match db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begun.elapsed() < BUSY_TIMEOUT =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            answer => return Ok(answer?),
+        }
     }
 }
 

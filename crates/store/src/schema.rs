@@ -21,12 +21,14 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Whose database this is, before anything is written to it.
 pub(crate) fn check_owner(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    let application: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    let tables: u32 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // One snapshot: another process may be creating the store between the two questions.
+    let tx = db.unchecked_transaction()?;
+    let application: i32 = tx.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    let tables: u32 = tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
         return Err(StoreError::NotAStore { path: path.to_owned() });
     }
-    refuse_newer(db, path).map(drop)
+    refuse_newer(&tx, path).map(drop)
 }
 
 /// The file's schema version, if this program knows it.

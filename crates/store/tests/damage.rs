@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs::{self, OpenOptions};
+use std::sync::Barrier;
 
 use common::{Bench, record};
 use tengen_store::{SCHEMA_VERSION, Store, StoreError};
@@ -178,4 +179,23 @@ fn a_full_disk_is_told_as_such_and_leaves_the_store_sound() {
     assert!(matches!(refused, StoreError::DiskFull), "{refused}");
     assert!(bench.store.fsck().unwrap().ok);
     assert_eq!(bench.store.counts().unwrap().games, 0);
+}
+
+#[test]
+fn processes_that_open_a_fresh_file_at_once_take_turns() {
+    for round in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tengen.db");
+        let start = Barrier::new(4);
+        let uids: Vec<String> = std::thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                let mut store = Store::open(&path).unwrap();
+                store.init_run(&common::new_run(7)).unwrap().uid
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(uids.iter().all(|uid| *uid == uids[0]), "round {round}: {uids:?}");
+    }
 }
