@@ -1,4 +1,5 @@
 //! The stored form: equal after a round trip, and never a panic on bytes from anywhere.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

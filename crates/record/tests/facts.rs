@@ -1,4 +1,5 @@
 //! Facts collected from other programs' tests and from real files, where they are at hand.
+#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 

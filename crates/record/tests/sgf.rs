@@ -1,4 +1,5 @@
 //! SGF in and out.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

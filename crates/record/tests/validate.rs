@@ -1,4 +1,5 @@
 //! What an honest record passes and a doctored one does not.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

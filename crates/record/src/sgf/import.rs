@@ -1,6 +1,6 @@
 //! From a file's game to a record that replays.
 
-use tengen_rules::{Color, Komi, Move, Outcome, Rules};
+use tengen_rules::{Color, Move, Outcome, Rules};
 
 use super::error::SgfError;
 use super::game::SgfGame;
@@ -23,7 +23,7 @@ impl SgfGame {
         let mut record = GameRecord {
             size: self.size,
             rules: self.rules.unwrap_or(default_rules),
-            komi: self.komi.unwrap_or(Komi::default()),
+            komi: self.komi.unwrap_or_default(),
             setup_black: self.setup_black.clone(),
             setup_white: self.setup_white.clone(),
             first_to_play: self.first_to_play(),
