@@ -1,5 +1,7 @@
 //! Facts collected from other programs; skipped with a reason where the folder is absent.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 use serde_json::Value as Json;
 use tengen_rules::{
     BoardSize, Color, GameState, IllegalMove, Komi, Move, Outcome, Rules, pass_alive, perft,

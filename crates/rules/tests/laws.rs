@@ -1,5 +1,7 @@
 //! Laws on random games, with a slow naive twin that floods the board at each question.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 use std::collections::HashSet;
 use tengen_rules::{BoardSize, Color, GameState, KoRule, Komi, Move, Point, Rules, Symmetry};
 

@@ -1,5 +1,7 @@
 //! Positions drawn by hand, each named as a player would tell its story.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 use tengen_rules::{BoardSize, Color, GameState, IllegalMove, Komi, Move, Outcome, Rules};
 
 fn game(rows: &[&str], to_play: Color, rules: &str) -> GameState {
