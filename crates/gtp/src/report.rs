@@ -16,7 +16,14 @@ impl Engine {
             .filter_map(|vertex| vertex.chars().next())
             .flat_map(|letter| [' ', letter])
             .collect();
-        let mut out = format!("\n  {letters}");
+        let [black, white] = Color::BOTH.map(|c| self.game.captures(c));
+        // The facts come first, so that no row of the board stands beside the `=`.
+        let mut out = format!(
+            "To play: {}, move {}, komi {}, captures: Black {black}, White {white}\n  {letters}",
+            self.state().to_play(),
+            self.game.moves().len() + 1,
+            self.state().komi(),
+        );
         for row in 0..size.height() {
             let number = size.height() - row;
             let _ = write!(out, "\n{number:2}");
@@ -30,16 +37,7 @@ impl Engine {
             }
             let _ = write!(out, " {number}");
         }
-        let captures = Color::BOTH.map(|c| self.game.captures(c));
-        let _ = write!(
-            out,
-            "\n  {letters}\nTo play: {}, move {}, komi {}, captures: Black {}, White {}",
-            self.state().to_play(),
-            self.game.moves().len() + 1,
-            self.state().komi(),
-            captures[0],
-            captures[1],
-        );
+        let _ = write!(out, "\n  {letters}");
         Ok(out)
     }
 
