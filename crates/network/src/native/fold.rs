@@ -98,7 +98,8 @@ impl FoldedNet {
         let conv = |conv: &str, norm: &str| FoldedConv::side_by_side(weights, &[(conv, norm)]);
         let mut blocks = Vec::with_capacity(config.blocks);
         for i in 0..config.blocks {
-            let half = |k: usize| conv(&format!("blocks.{i}.conv{k}"), &format!("blocks.{i}.bn{k}"));
+            let half =
+                |k: usize| conv(&format!("blocks.{i}.conv{k}"), &format!("blocks.{i}.bn{k}"));
             blocks.push([half(1)?, half(2)?]);
         }
         let heads = [("policy.conv", "policy.bn"), ("value.conv", "value.bn")];

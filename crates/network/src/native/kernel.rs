@@ -149,7 +149,12 @@ mod avx2 {
     /// The machine has AVX2 and FMA, and [`super::convolve`]'s assertions hold for `tile`,
     /// `points`, `input` and `out`.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn dispatch(tile: &Tile<'_>, points: &[usize], input: &[f32], out: &mut [f32]) {
+    pub(super) unsafe fn dispatch(
+        tile: &Tile<'_>,
+        points: &[usize],
+        input: &[f32],
+        out: &mut [f32],
+    ) {
         // SAFETY: passed on from the caller; each arm takes exactly the points there are.
         unsafe {
             match points.len() {

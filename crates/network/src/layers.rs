@@ -1,0 +1,131 @@
+//! The layers a network is made of, each built from named host tensors.
+
+use burn::module::{Module, Param, ParamId, RunningState};
+use burn::nn::{BatchNorm, BatchNormConfig};
+use burn::tensor::module::{conv2d, linear};
+use burn::tensor::ops::ConvOptions;
+use burn::tensor::{Device, Tensor, TensorData};
+
+use crate::{HostTensor, NORM_EPSILON, NetworkError, Weights};
+
+/// How far one training batch moves the running statistics.
+const NORM_MOMENTUM: f64 = 0.1;
+
+/// A square convolution that keeps the board's size; no bias, stride 1.
+#[derive(Module, Debug)]
+pub(crate) struct Conv {
+    /// `[C_out, C_in, k, k]`, k odd.
+    pub(crate) weight: Param<Tensor<4>>,
+}
+
+impl Conv {
+    pub(crate) fn load(from: &Source<'_>, name: &str) -> Result<Self, NetworkError> {
+        let weight = from.param(&format!("{name}.weight"))?;
+        Ok(Self { weight })
+    }
+
+    /// `[B, C_in, H, W]` to `[B, C_out, H, W]`, zeros around the board.
+    pub(crate) fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let weight = self.weight.val();
+        let border = weight.dims()[2] / 2;
+        let options = ConvOptions::new([1, 1], [border, border], [1, 1], 1);
+        conv2d(x, weight, None, options)
+    }
+}
+
+/// The 1×1 convolution to one plane that ends the policy head: the only convolution with a bias,
+/// for no normalisation follows.
+#[derive(Module, Debug)]
+pub(crate) struct PointOut {
+    /// `[1, P, 1, 1]`.
+    pub(crate) weight: Param<Tensor<4>>,
+    /// `[1]`.
+    pub(crate) bias: Param<Tensor<1>>,
+}
+
+impl PointOut {
+    pub(crate) fn load(from: &Source<'_>, name: &str) -> Result<Self, NetworkError> {
+        Ok(Self {
+            weight: from.param(&format!("{name}.weight"))?,
+            bias: from.param(&format!("{name}.bias"))?,
+        })
+    }
+
+    /// `[B, P, H, W]` to `[B, 1, H, W]`.
+    pub(crate) fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let options = ConvOptions::new([1, 1], [0, 0], [1, 1], 1);
+        conv2d(x, self.weight.val(), Some(self.bias.val()), options)
+    }
+}
+
+/// A dense layer in PyTorch's layout.
+#[derive(Module, Debug)]
+pub(crate) struct Dense {
+    /// `[out, in]`.
+    pub(crate) weight: Param<Tensor<2>>,
+    /// `[out]`.
+    pub(crate) bias: Param<Tensor<1>>,
+}
+
+impl Dense {
+    pub(crate) fn load(from: &Source<'_>, name: &str) -> Result<Self, NetworkError> {
+        Ok(Self {
+            weight: from.param(&format!("{name}.weight"))?,
+            bias: from.param(&format!("{name}.bias"))?,
+        })
+    }
+
+    /// `[B, in]` to `[B, out]`.
+    pub(crate) fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        linear(x, self.weight.val().transpose(), Some(self.bias.val()))
+    }
+}
+
+/// Batch normalisation over `[B, C, H, W]` from its four named tensors.
+pub(crate) fn load_norm(from: &Source<'_>, name: &str) -> Result<BatchNorm, NetworkError> {
+    let part = |part: &str| format!("{name}.{part}");
+    let gamma: Param<Tensor<1>> = from.param(&part("gamma"))?;
+    let mut norm = BatchNormConfig::new(gamma.dims()[0])
+        .with_epsilon(f64::from(NORM_EPSILON))
+        .with_momentum(NORM_MOMENTUM)
+        .init(from.device);
+    norm.gamma = gamma;
+    norm.beta = from.param(&part("beta"))?;
+    norm.running_mean = RunningState::new(from.tensor(&part("mean"))?);
+    norm.running_var = RunningState::new(from.tensor(&part("var"))?);
+    Ok(norm)
+}
+
+/// What is known of a plane without its places: `[B, C, H, W]` to `[B, 2·C]`, the means over the
+/// board, then the maxima. This is what makes the heads independent of the board's size.
+pub(crate) fn pool(x: Tensor<4>) -> Tensor<2> {
+    let [batch, channels, height, width] = x.dims();
+    let flat = x.reshape([batch, channels, height * width]);
+    let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
+    let max = flat.max_dim(2).reshape([batch, channels]);
+    Tensor::cat(vec![mean, max], 1)
+}
+
+/// Where layers come from: checked weights and the device to put them on.
+pub(crate) struct Source<'a> {
+    pub(crate) weights: &'a Weights,
+    pub(crate) device: &'a Device,
+}
+
+impl Source<'_> {
+    pub(crate) fn tensor<const D: usize>(&self, name: &str) -> Result<Tensor<D>, NetworkError> {
+        let HostTensor { shape, data } = self.weights.get(name)?;
+        let data = TensorData::new(data.clone(), shape.clone());
+        Ok(Tensor::from_data(data, self.device))
+    }
+
+    pub(crate) fn param<const D: usize>(
+        &self,
+        name: &str,
+    ) -> Result<Param<Tensor<D>>, NetworkError> {
+        let HostTensor { shape, data } = self.weights.get(name)?;
+        let data = TensorData::new(data.clone(), shape.clone());
+        let tensor = Tensor::<D>::from_data(data, self.device).require_grad();
+        Ok(Param::initialized(ParamId::new(), tensor))
+    }
+}
