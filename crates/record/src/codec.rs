@@ -5,8 +5,9 @@
 //! ```
 //! Numbers are little-endian. `length` is the size after inflation, so a hostile blob is refused
 //! before a byte is allocated for it; the checksum covers version, length and content. `Wire` is
-//! the layout of version 1 and changes only with the version byte: it is made of plain numbers, so
-//! that a refactor of the rules crate can't alter it.
+//! the layout of version 1 and changes only with the version byte (a test holds an old blob to it):
+//! it is made of numbers and of the names that rules and results have in files, so that a refactor
+//! of the rules crate can't alter it.
 
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,11 @@ mod common;
 
 use common::{cases, random_game};
 use proptest::prelude::*;
-use tengen_record::{CodecError, FORMAT_VERSION, MAX_INFLATED_BYTES, decode, encode};
+use tengen_record::{
+    CodecError, EndReason, FORMAT_VERSION, GameRecord, MAX_INFLATED_BYTES, SearchRecord, Turn,
+    decode, encode,
+};
+use tengen_rules::{BoardSize, Color, Komi, Outcome, Rules};
 
 proptest! {
     #![proptest_config(cases(64))]
@@ -92,4 +96,47 @@ proptest! {
             let _ = tengen_record::sgf::to_sgf(&record);
         }
     }
+}
+
+/// A 3×3 game of four turns, one of them searched, as version 1 wrote it. Whoever changes the
+/// layout raises the version and keeps reading this.
+const GOLDEN: &str = "\
+    54474e5201010100007e523a6428b52ffd600100b505004209232a90b5e9ebfdbbd3ef4ebf3b2d4bfaafda6e43\
+    76ff66428d246da1109df86a8d7244c6e3cf7cfedfdbee14020782b1b07ea7b00e6fcb95b7e5cbd99567a1c2b5\
+    23880437361f3043039a000408b0174ef8d9755d0394eec448a223b9a9c7251eade46c9869613b7223396bad1a\
+    c734eef3d869d815752ca77c91ad6e99da07c9a626a48ee3f468faa674a6b510003e09b7844eea8e986500423c\
+    042614f35206c805262935476a1161c3d522351cc1cc700044";
+
+fn golden_record() -> GameRecord {
+    let size = BoardSize::square(3).unwrap();
+    let turn = |action| Turn { mv: size.move_at(action), search: None };
+    let mut turns = vec![turn(4), turn(1), turn(9), turn(9)];
+    turns[0].search = Some(SearchRecord {
+        policy: vec![(0, 3), (4, 40), (9, 1)],
+        root_value: 0.25,
+        visits: 44,
+        is_target: true,
+        weight: 1.0,
+    });
+    GameRecord {
+        size,
+        rules: Rules::by_name("ko=simple,suicide=false").unwrap(),
+        komi: Komi::from_half_points(-7).unwrap(),
+        setup_black: vec![size.point(0, 2)],
+        setup_white: vec![size.point(2, 2)],
+        first_to_play: Color::White,
+        seed: 0x0123_4567_89AB_CDEF,
+        players: ["black".to_owned(), "white".to_owned()],
+        config_digest: "cafe".to_owned(),
+        turns,
+        outcome: Outcome::Resignation { winner: Color::Black },
+        end: EndReason::Resignation,
+    }
+}
+
+#[test]
+fn the_first_version_stays_readable() {
+    let hex = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let bytes: Vec<u8> = GOLDEN.as_bytes().chunks(2).map(hex).collect();
+    assert_eq!(decode(&bytes).unwrap(), golden_record());
 }
