@@ -1,5 +1,7 @@
 //! What the network sees, drawn.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Chance, empty, play};

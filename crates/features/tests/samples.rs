@@ -1,5 +1,7 @@
 //! Laws of a training sample.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::random_record;

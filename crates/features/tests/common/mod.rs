@@ -1,5 +1,5 @@
 //! Games for the tests, the same on every machine.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{BoardSize, Color, GameState, Komi, Outcome, Rules};
