@@ -56,7 +56,9 @@ impl GameRecord {
                 None => "but the game is not over".to_owned(),
             },
             // A game cut short may be scored as it stands, or left without a winner.
-            EndReason::MoveLimit if last.is_over() => "but both players had passed".to_owned(),
+            EndReason::MoveLimit | EndReason::Resignation if last.is_over() => {
+                "but both players had passed".to_owned()
+            }
             EndReason::MoveLimit => match self.outcome {
                 Outcome::Draw | Outcome::NoResult => return Ok(()),
                 stated if stated == last.score_now() => return Ok(()),
@@ -70,6 +72,10 @@ impl GameRecord {
                 Outcome::Score { .. } => "which is a score".to_owned(),
                 _ => return Ok(()),
             },
+            // Nobody can check such a result, so nothing may be learnt from it as from self-play.
+            EndReason::Reported if self.positions() > 0 => {
+                format!("which can't be recomputed, for {} training samples", self.positions())
+            }
             EndReason::Reported => return Ok(()),
         };
         let stated = self.outcome.result_text();

@@ -152,3 +152,22 @@ fn a_colour_that_moves_twice_means_a_pass_between() {
 fn size_is_tiny(width: usize, height: usize) -> bool {
     width * height < 8
 }
+
+#[test]
+fn a_result_is_kept_with_the_trust_it_deserves() {
+    use tengen_record::EndReason;
+    let ends = [
+        ("(;SZ[3]RE[B+9];B[bb];W[];B[])", EndReason::TwoPasses),
+        ("(;SZ[3];B[bb];W[];B[];W[])", EndReason::TwoPasses),
+        ("(;SZ[3]RE[W+2];B[bb];W[];B[])", EndReason::Reported),
+        ("(;SZ[3]RE[W+R];B[bb];W[];B[])", EndReason::Reported),
+        ("(;SZ[3]RE[W+R];B[bb])", EndReason::Resignation),
+        ("(;SZ[3]RE[W+T];B[bb])", EndReason::Time),
+        ("(;SZ[3]RE[?];B[bb])", EndReason::Reported),
+    ];
+    for (text, end) in ends {
+        let record = game(text).to_record(Rules::tromp_taylor()).unwrap();
+        assert_eq!(record.end, end, "{text}");
+        record.validate().unwrap();
+    }
+}

@@ -55,7 +55,18 @@ fn a_result_that_the_board_denies_is_refused() {
     });
     assert!(text.contains("the board scores"), "{text}");
     assert!(refusal(|r| r.end = EndReason::MoveLimit).contains("passed"));
-    assert!(refusal(|r| r.end = EndReason::Resignation).contains("no resignation"));
+    assert!(refusal(|r| r.end = EndReason::Resignation).contains("passed"));
+    let cut_short = |r: &mut GameRecord| {
+        r.turns.pop();
+        r.end = EndReason::Resignation;
+    };
+    assert!(refusal(cut_short).contains("no resignation"));
+    assert!(refusal(|r| r.end = EndReason::Time).contains("is a score"));
+    let unchecked = |r: &mut GameRecord| {
+        r.turns[0].search.as_mut().unwrap().is_target = true;
+        r.end = EndReason::Reported;
+    };
+    assert!(refusal(unchecked).contains("can't be recomputed"));
     assert!(refusal(|r| drop(r.turns.pop())).contains("not over"));
 }
 

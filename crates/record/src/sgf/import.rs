@@ -54,7 +54,7 @@ impl SgfGame {
         record.outcome = self.outcome.or(scored).unwrap_or(Outcome::NoResult);
         record.end = match record.outcome {
             outcome if scored == Some(outcome) => EndReason::TwoPasses,
-            Outcome::Resignation { .. } => EndReason::Resignation,
+            Outcome::Resignation { .. } if scored.is_none() => EndReason::Resignation,
             Outcome::Time { .. } => EndReason::Time,
             Outcome::Forfeit { .. } => EndReason::Forfeit,
             _ => EndReason::Reported,
