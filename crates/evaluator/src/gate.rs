@@ -2,6 +2,7 @@
 
 use crate::{GateConfig, GateMode, Tally, llr_logistic, sprt_bounds};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What a match says about its candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,6 +14,16 @@ pub enum Verdict {
     Reject,
     /// More games are needed.
     Undecided,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Promote => "promote",
+            Verdict::Reject => "reject",
+            Verdict::Undecided => "undecided",
+        })
+    }
 }
 
 /// Judges the complete pairs played so far.

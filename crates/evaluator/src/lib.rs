@@ -30,4 +30,4 @@ pub use gate::{Verdict, decide};
 pub use ratings::{Pairing, Rating, ratings};
 pub use runner::{MatchReport, MatchRunner, Slot};
 pub use sprt::{llr_bayeselo, llr_logistic, sprt_bounds};
-pub use tally::{SlotResult, Tally, tally_prefix};
+pub use tally::{SlotResult, Tally, tally_all, tally_prefix};

@@ -31,10 +31,10 @@ mod tests {
     fn a_matrix_times_its_inverse_is_one() {
         let matrix = vec![vec![4.0, 1.0, 0.5], vec![1.0, 3.0, -1.0], vec![0.5, -1.0, 2.0]];
         let inverse = invert(matrix.clone());
-        for i in 0..3 {
-            for j in 0..3 {
-                let sum: f64 = (0..3).map(|k| matrix[i][k] * inverse[k][j]).sum();
-                assert!((sum - f64::from(u8::from(i == j))).abs() < 1e-12);
+        for (i, row) in matrix.iter().enumerate() {
+            for (j, one) in [0, 1, 2].map(|j| (j, f64::from(u8::from(i == j)))) {
+                let sum: f64 = row.iter().zip(&inverse).map(|(m, line)| m * line[j]).sum();
+                assert!((sum - one).abs() < 1e-12);
             }
         }
     }

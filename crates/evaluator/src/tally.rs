@@ -1,6 +1,7 @@
 //! Counting a match, pair by pair.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a slot of a match gave: `(pair, colour, points)`; colour 0 = the candidate is Black, and
 /// points are the candidate's: 1, 0.5 or 0.
@@ -32,6 +33,14 @@ impl Tally {
         f64::from(self.wins) + f64::from(self.draws + self.no_results) / 2.0
     }
 
+    fn add_game(&mut self, points: f32) {
+        match half_points(points) {
+            0 => self.losses += 1,
+            1 => self.draws += 1,
+            _ => self.wins += 1,
+        }
+    }
+
     /// The candidate's share of the points; a half before the first game.
     pub fn score(&self) -> f64 {
         if self.games() == 0 { 0.5 } else { self.points() / f64::from(self.games()) }
@@ -41,25 +50,38 @@ impl Tally {
 /// Counts the complete pairs at the front of the list: pair 0 first, up to the first pair that
 /// lacks a game. The order of `results` and later pairs make no difference.
 pub fn tally_prefix(results: &[SlotResult]) -> Tally {
-    let mut sorted: Vec<SlotResult> = results.to_vec();
-    sorted.sort_by_key(|&(pair, colour, _)| (pair, colour));
-    sorted.dedup_by_key(|&mut (pair, colour, _)| (pair, colour));
     let mut tally = Tally::default();
-    for (wanted, games) in (0..).zip(sorted.chunks(2)) {
-        let [(pair_a, 0, a), (pair_b, 1, b)] = *games else { break };
-        if (pair_a, pair_b) != (wanted, wanted) {
+    for (wanted, games) in (0..).zip(by_pair(results)) {
+        let (pair, [Some(black), Some(white)]) = games else { break };
+        if pair != wanted {
             break;
         }
-        for points in [a, b] {
-            match half_points(points) {
-                0 => tally.losses += 1,
-                1 => tally.draws += 1,
-                _ => tally.wins += 1,
-            }
-        }
-        tally.pairs[half_points(a) + half_points(b)] += 1;
+        tally.add_game(black);
+        tally.add_game(white);
+        tally.pairs[half_points(black) + half_points(white)] += 1;
     }
     tally
+}
+
+/// Counts every game, complete pair or not: for reports, never for a verdict.
+pub fn tally_all(results: &[SlotResult]) -> Tally {
+    let mut tally = Tally::default();
+    for (_, games) in by_pair(results) {
+        games.iter().flatten().for_each(|&points| tally.add_game(points));
+        if let [Some(black), Some(white)] = games {
+            tally.pairs[half_points(black) + half_points(white)] += 1;
+        }
+    }
+    tally
+}
+
+/// The points of each pair's two games; a slot reported twice counts once.
+fn by_pair(results: &[SlotResult]) -> BTreeMap<u32, [Option<f32>; 2]> {
+    let mut pairs: BTreeMap<u32, [Option<f32>; 2]> = BTreeMap::new();
+    for &(pair, colour, points) in results {
+        pairs.entry(pair).or_default()[usize::from(colour.min(1))].get_or_insert(points);
+    }
+    pairs
 }
 
 fn half_points(points: f32) -> usize {
@@ -76,6 +98,7 @@ mod tests {
         let tally = tally_prefix(&results);
         assert_eq!((tally.wins, tally.draws, tally.games()), (1, 1, 2));
         assert_eq!(tally.pairs, [0, 0, 0, 1, 0]);
+        assert_eq!(tally_all(&results).games(), 5);
         let more: Vec<_> = results.into_iter().chain([(1, 1, 0.0)]).collect();
         let tally = tally_prefix(&more);
         assert_eq!((tally.wins, tally.losses, tally.games()), (4, 1, 6));

@@ -59,11 +59,8 @@ fn play(
 #[test]
 fn candidate_plays_both_colours_equally() {
     let config = config();
-    let (report, games) = play(
-        &mut runner(&config, &[]),
-        &mut UniformEvaluator::default(),
-        &mut UniformEvaluator::default(),
-    );
+    let (report, games) =
+        play(&mut runner(&config, &[]), &mut UniformEvaluator, &mut UniformEvaluator);
     assert!(report.complete);
     assert_eq!(games.len(), 6);
     for ((pair, colour), (points, record)) in &games {
@@ -83,11 +80,8 @@ fn candidate_plays_both_colours_equally() {
 
 #[test]
 fn equal_evaluators_split_every_pair_whose_games_agree() {
-    let (_, games) = play(
-        &mut runner(&config(), &[]),
-        &mut UniformEvaluator::default(),
-        &mut UniformEvaluator::default(),
-    );
+    let (_, games) =
+        play(&mut runner(&config(), &[]), &mut UniformEvaluator, &mut UniformEvaluator);
     for pair in 0..3 {
         let [(a, black), (b, white)] = [&games[&(pair, 0)], &games[&(pair, 1)]];
         // The nets are the same, so the games are: only the names change sides.
@@ -100,8 +94,7 @@ fn equal_evaluators_split_every_pair_whose_games_agree() {
 #[test]
 fn each_side_is_asked_only_about_its_own_turns() {
     let config = GateConfig { opening_moves: 0, ..config() };
-    let (report, games) =
-        play(&mut runner(&config, &[]), &mut passer(), &mut UniformEvaluator::default());
+    let (report, games) = play(&mut runner(&config, &[]), &mut passer(), &mut UniformEvaluator);
     assert!(report.evaluations.iter().all(|&n| n > 0));
     for ((_, colour), (_, record)) in &games {
         let candidate = if *colour == 0 { Color::Black } else { Color::White };
@@ -119,28 +112,21 @@ fn each_side_is_asked_only_about_its_own_turns() {
 #[test]
 fn a_stopped_match_is_finished_later_by_the_same_games() {
     let config = config();
-    let mut uniform = UniformEvaluator::default();
-    let (_, whole) =
-        play(&mut runner(&config, &[]), &mut uniform, &mut UniformEvaluator::default());
+    let mut uniform = UniformEvaluator;
+    let (_, whole) = play(&mut runner(&config, &[]), &mut uniform, &mut UniformEvaluator);
     let mut first = Games::new();
     let mut stopped = runner(&config, &[]);
     let report = stopped
-        .run(
-            &mut uniform,
-            &mut UniformEvaluator::default(),
-            &|| false,
-            &mut |pair, colour, points, record| {
-                first.insert((pair, colour), (points, record));
-                if first.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        )
+        .run(&mut uniform, &mut UniformEvaluator, &|| false, &mut |pair, colour, points, record| {
+            first.insert((pair, colour), (points, record));
+            if first.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
         .unwrap();
     assert!(!report.complete);
     assert_eq!(stopped.open_slots().len(), 4);
     let done: Vec<Slot> = first.keys().copied().collect();
     let other = GateConfig { games_in_flight: 1, ..config };
-    let (report, rest) =
-        play(&mut runner(&other, &done), &mut uniform, &mut UniformEvaluator::default());
+    let (report, rest) = play(&mut runner(&other, &done), &mut uniform, &mut UniformEvaluator);
     assert!(report.complete && rest.len() == 4);
     first.extend(rest);
     assert_eq!(first, whole);
@@ -164,11 +150,7 @@ fn a_match_stops_when_asked_and_reports_errors() {
 #[test]
 fn endless_games_are_scored_at_the_move_limit() {
     let config = GateConfig { max_moves_factor: 0.5, opening_moves: 0, ..config() };
-    let (_, games) = play(
-        &mut runner(&config, &[]),
-        &mut UniformEvaluator::default(),
-        &mut UniformEvaluator::default(),
-    );
+    let (_, games) = play(&mut runner(&config, &[]), &mut UniformEvaluator, &mut UniformEvaluator);
     for (_, record) in games.values() {
         assert!(record.turns.len() <= 5);
         assert!(record.end == EndReason::MoveLimit || record.turns.len() < 5);

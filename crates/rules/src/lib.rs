@@ -15,14 +15,16 @@
 //! ```
 //!
 //! Inside, from the ground up: points and sizes (`size`), chains with pseudo-liberties (`board`),
-//! the last eight boards as bitboards (`history`), the game (`state`), area scoring (`score`),
-//! Benson's pass-alive chains (`pass_alive`) and the eight symmetries (`symmetry`).
+//! the last eight boards as bitboards (`history`), the game (`state`, `legality`, `setup`),
+//! its hashes (`situation`), area scoring (`score`), Benson's pass-alive chains (`pass_alive`) and
+//! the eight symmetries (`symmetry`).
 
 mod board;
 mod color;
 mod geometry;
 mod history;
 mod komi;
+mod legality;
 mod mask;
 mod outcome;
 mod pass_alive;
@@ -30,6 +32,8 @@ mod perft;
 mod rule_set;
 mod rule_text;
 mod score;
+mod setup;
+mod situation;
 mod size;
 mod state;
 mod symmetry;
@@ -41,13 +45,15 @@ mod zobrist;
 pub use color::Color;
 pub use history::HISTORY;
 pub use komi::{Komi, KomiError};
+pub use legality::IllegalMove;
 pub use mask::LegalMask;
 pub use outcome::Outcome;
 pub use pass_alive::pass_alive;
 pub use perft::perft;
 pub use rule_set::{HandicapBonus, KoRule, Rules, RulesError, Scoring, Tax};
+pub use setup::SetupError;
 pub use size::{BoardSize, Move, Point, SizeError};
-pub use state::{GameState, IllegalMove, SetupError};
+pub use state::GameState;
 pub use symmetry::Symmetry;
 pub use value::Value;
 pub use vertex::VertexError;

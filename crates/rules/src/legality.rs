@@ -1,0 +1,123 @@
+//! What may be played: the one definition of legality, ko and superko included.
+
+use crate::board::{Cell, Effect};
+use crate::{Color, GameState, KoRule, LegalMask, Move};
+use thiserror::Error;
+
+/// Why a move was refused; the message names the vertex.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum IllegalMove {
+    /// A stone lies there.
+    #[error("{0} is occupied")]
+    Occupied(String),
+    /// The point is not on this board.
+    #[error("{0} is off the board")]
+    OffBoard(String),
+    /// The stone would have no liberty.
+    #[error("{0} is suicide")]
+    Suicide(String),
+    /// It would take back a ko at once.
+    #[error("{0} retakes the ko")]
+    Ko(String),
+    /// It would repeat an earlier board.
+    #[error("{0} repeats an earlier position")]
+    Superko(String),
+    /// Two passes ended the game.
+    #[error("the game is over: {0} comes too late")]
+    GameOver(String),
+}
+
+impl GameState {
+    /// Whether a move is legal now.
+    ///
+    /// # Errors
+    /// The reason it is not.
+    pub fn check(&self, mv: Move) -> Result<(), IllegalMove> {
+        let name = || self.size().vertex(mv);
+        if self.is_over() {
+            return Err(IllegalMove::GameOver(name()));
+        }
+        let Move::Play(point) = mv else { return Ok(()) };
+        if !self.size().contains(point) {
+            return Err(IllegalMove::OffBoard(name()));
+        }
+        match self.refusal(point.index()) {
+            None => Ok(()),
+            Some(refusal) => Err(match refusal {
+                Refusal::Occupied => IllegalMove::Occupied(name()),
+                Refusal::Suicide => IllegalMove::Suicide(name()),
+                Refusal::Ko => IllegalMove::Ko(name()),
+                Refusal::Superko => IllegalMove::Superko(name()),
+            }),
+        }
+    }
+
+    /// The legal actions now; empty when the game is over.
+    pub fn legal_moves(&self) -> LegalMask {
+        let mut mask = LegalMask::empty(self.size());
+        self.legal_moves_into(&mut mask);
+        mask
+    }
+
+    /// As [`legal_moves`](Self::legal_moves), into a mask that keeps its memory.
+    pub fn legal_moves_into(&self, mask: &mut LegalMask) {
+        mask.reset(self.size());
+        if self.is_over() {
+            return;
+        }
+        for point in 0..self.size().area() {
+            if self.refusal(point).is_none() {
+                mask.insert(point);
+            }
+        }
+        mask.insert(self.size().pass_action());
+    }
+
+    /// Why a stone may not be played at a point of the board: the one owner of legality.
+    pub(crate) fn refusal(&self, point: usize) -> Option<Refusal> {
+        if self.board.cell(point) != Cell::Empty {
+            return Some(Refusal::Occupied);
+        }
+        let effect = self.board.effect(point, self.to_play);
+        let suicide = matches!(effect, Effect::Suicide { .. });
+        if let Effect::Suicide { friends } = effect
+            && (!self.rules.suicide || friends == 0)
+        {
+            return Some(Refusal::Suicide);
+        }
+        if self.ko_point == Some(point as u16) {
+            return Some(Refusal::Ko);
+        }
+        let held = self.ever_held[point / 64] >> (point % 64) & 1 == 1;
+        if self.past.is_empty() || !(suicide || held) {
+            return None;
+        }
+        let after = self.hash() ^ self.board.hash_change(point, self.to_play);
+        let key = self.repetition_key(after, self.to_play.opponent());
+        let back = self.past.iter().rev().position(|&past| past == key)?;
+        Some(if back == 1 { Refusal::Ko } else { Refusal::Superko })
+    }
+
+    /// Adds the current position to those that may not come back.
+    pub(crate) fn remember(&mut self) {
+        if self.rules.ko != KoRule::Simple {
+            self.past.push(self.repetition_key(self.hash(), self.to_play));
+        }
+    }
+
+    fn repetition_key(&self, board: u64, to_play: Color) -> u64 {
+        match (self.rules.ko, to_play) {
+            (KoRule::Situational, Color::White) => !board,
+            _ => board,
+        }
+    }
+}
+
+/// A refusal without its words, for the loop over all points.
+#[derive(Clone, Copy)]
+pub(crate) enum Refusal {
+    Occupied,
+    Suicide,
+    Ko,
+    Superko,
+}

@@ -1,0 +1,50 @@
+//! Hashes of a position: of its stones, and of all that an evaluation may depend on.
+
+use crate::GameState;
+use crate::legality::Refusal;
+use crate::zobrist::{fold, mix};
+
+impl GameState {
+    /// The Zobrist hash of the stones alone; the same on every machine.
+    pub fn hash(&self) -> u64 {
+        self.history.hash(0)
+    }
+
+    /// A hash of all that an evaluation may depend on: stones, player, passes, the boards of
+    /// [`HISTORY`](crate::HISTORY), rules, komi, and the points that a ko forbids.
+    pub fn situation_hash(&self) -> u64 {
+        let side = self.to_play.index() as u64;
+        let passes = u64::from(self.passes.min(2));
+        let mut hash = fold(self.rule_bits(), self.komi.half_points() as u64);
+        hash = fold(hash, side | passes << 1 | (self.history.len() as u64) << 3);
+        for ago in 0..self.history.len() {
+            hash = fold(hash, self.history.hash(ago));
+        }
+        if let Some(ko) = self.ko_point {
+            hash = fold(hash, u64::from(ko));
+        }
+        // Superko may depend on any past board; what it forbids here is what counts.
+        for (i, &word) in self.ever_held.iter().enumerate().filter(|_| !self.past.is_empty()) {
+            let mut rest = word;
+            while rest != 0 {
+                let point = i * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                if matches!(self.refusal(point), Some(Refusal::Ko | Refusal::Superko)) {
+                    hash = fold(hash, point as u64);
+                }
+            }
+        }
+        hash
+    }
+
+    fn rule_bits(&self) -> u64 {
+        let rules = self.rules;
+        let flags = [rules.suicide, rules.button, rules.friendly_pass];
+        let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u64::from(flag));
+        mix(flags
+            | (rules.ko as u64) << 8
+            | (rules.scoring as u64) << 16
+            | (rules.tax as u64) << 24
+            | (rules.handicap_bonus as u64) << 32)
+    }
+}
