@@ -1,4 +1,4 @@
-//! SGF, the file format people exchange games in (FF[4], and what older programs wrote).
+//! SGF, the file format people exchange games in (version 4, and what older programs wrote).
 //!
 //! Reading has three layers, each usable alone: [`parse_trees`] turns bytes into [`SgfTree`]s that
 //! keep every property, [`SgfGame`] reads the main line of one as a game of Go, and

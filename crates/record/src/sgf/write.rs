@@ -8,7 +8,7 @@ use super::game::SgfGame;
 use super::text::escape;
 use crate::{GameRecord, SearchRecord};
 
-/// The record as SGF, FF[4] in UTF-8. Searched moves carry a comment with the mover's win rate, the
+/// The record as SGF version 4 in UTF-8. Searched moves carry a comment with the mover's win rate, the
 /// visits and the network; the root's `GC` holds seed, end and configuration digest.
 pub fn to_sgf(record: &GameRecord) -> String {
     let game = SgfGame {
