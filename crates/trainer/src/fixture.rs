@@ -6,7 +6,7 @@ use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{BoardSize, Color, GameState, Komi, Rules};
 
 /// A game of `moves` random legal moves on a square board. Every second turn is a target, whose
-/// policy prefers the first legal point: 3 to 1 against a pass.
+/// policy prefers a pass: 3 to 1 against the first legal point, whose place the symmetries hide.
 pub(crate) fn game(seed: u64, board: usize, moves: usize) -> GameRecord {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let size = BoardSize::square(board).unwrap();
@@ -21,9 +21,9 @@ pub(crate) fn game(seed: u64, board: usize, moves: usize) -> GameRecord {
         } else {
             legal[rng.random_range(0..points as u32) as usize]
         };
-        let mut policy = vec![(size.pass_action() as u16, 1)];
+        let mut policy = vec![(size.pass_action() as u16, 3)];
         if points > 0 {
-            policy.insert(0, (legal[0] as u16, 3));
+            policy.insert(0, (legal[0] as u16, 1));
         }
         let search = SearchRecord {
             policy,

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use tengen_network::{Net, NetworkConfig, Weights};
+use tengen_network::{DeviceKind, Net, NetworkConfig, NetworkError, Weights};
 use tengen_record::GameRecord;
 
 use crate::checkpoint::{self, Checkpoint, State};
@@ -85,7 +85,7 @@ impl Trainer {
         let mut trainer = Self {
             config: config.clone(),
             network: network.clone(),
-            device: Device::default().autodiff(),
+            device: DeviceKind::Cpu.training_device(),
             checkpoints: run_dir.join("checkpoints"),
             state: State::fresh(run_seed),
             rng: ChaCha8Rng::seed_from_u64(run_seed),
@@ -284,7 +284,10 @@ impl Trainer {
     /// Forward, backward and update on copies, which replace the current tensors only when all is
     /// finite; else names what was not.
     fn attempt(&mut self, batch: &Batch) -> Result<Result<StepReport, String>, TrainError> {
-        let net = Net::from_weights(&self.network, &self.weights, &self.device)?;
+        let net = match Net::from_weights(&self.network, &self.weights, &self.device) {
+            Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
+            other => other?,
+        };
         let shape = [
             batch.len,
             batch.planes.len() / batch.len / batch.size.area(),

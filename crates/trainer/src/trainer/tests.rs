@@ -38,7 +38,7 @@ fn initial() -> Weights {
 }
 
 fn seeded(network: &NetworkConfig) -> Weights {
-    init_seeded(network, 1, &Device::default()).unwrap().to_weights()
+    init_seeded(network, 1, &DeviceKind::Cpu.training_device()).unwrap().to_weights()
 }
 
 fn open(folder: &TempDir) -> (Trainer, Vec<String>) {
@@ -81,11 +81,14 @@ fn on_a_fixed_window_the_loss_falls() {
     let mean = |reports: &[StepReport], of: fn(&StepReport) -> f64| {
         reports.iter().map(of).sum::<f64>() / reports.len() as f64
     };
-    let (first, last) = (&reports[..10], &reports[50..]);
-    // The least possible policy loss is the targets' own entropy, 0.56 nats; uniform play has 2.9.
-    assert!(mean(last, |r| r.policy_loss) < 0.75 * mean(first, |r| r.policy_loss), "{reports:#?}");
-    assert!(mean(last, |r| r.value_loss) < mean(first, |r| r.value_loss), "{reports:#?}");
-    assert!(mean(last, |r| r.policy_accuracy) > mean(first, |r| r.policy_accuracy));
+    let (first, last) = (&reports[..3], &reports[40..]);
+    // The least possible policy loss is about 1.1 nats: the entropy of 3 to 1, and the quarter
+    // spread over a point's symmetric places. Uniform play has 3.2.
+    let policy = [first, last].map(|reports| mean(reports, |r| r.policy_loss));
+    let value = [first, last].map(|reports| mean(reports, |r| r.value_loss));
+    assert!(policy[1] < 0.6 * policy[0], "{policy:?}");
+    assert!(value[1] < 0.9 * value[0], "{value:?}");
+    assert_eq!(mean(last, |r| r.policy_accuracy), 1.0);
     assert_eq!((trainer.step(), trainer.samples()), (60, 60 * 16));
 }
 
