@@ -25,11 +25,12 @@ const UNIT: f64 = 400.0 / std::f64::consts::LN_10;
 /// clean sweeps and players without games get finite ratings.
 const PRIOR_ELO: f64 = 3000.0;
 
-/// Rates players `0..n`, where `n - 1` is the highest index in `results` or the anchor, by maximum
-/// likelihood under a wide normal prior; draws are half a win each. Intervals are of the lead over
+/// Rates players `0..players` (more, if `results` or the anchor name more) by maximum likelihood
+/// under a wide normal prior; draws are half a win each. Intervals are of the lead over
 /// `anchor`, from the curvature at the maximum. Pairings of a player with itself are left out.
-pub fn ratings(results: &[Pairing], anchor: usize) -> Vec<Rating> {
-    let n = results.iter().map(|r| r.0.max(r.1)).max().unwrap_or(0).max(anchor) + 1;
+pub fn ratings(players: usize, results: &[Pairing], anchor: usize) -> Vec<Rating> {
+    let named = results.iter().map(|r| r.0.max(r.1)).max().unwrap_or(0).max(anchor) + 1;
+    let n = named.max(players);
     let mut strength = vec![0.0; n];
     let mut covariance = Vec::new();
     // Newton's method on a concave function; steps are bounded because sweeps start far out.
@@ -89,18 +90,19 @@ mod tests {
 
     #[test]
     fn the_anchor_is_zero_and_sweeps_stay_finite() {
-        let rated = ratings(&[(0, 1, 50, 0, 0), (1, 2, 0, 0, 10), (2, 2, 5, 5, 5)], 0);
+        let rated = ratings(4, &[(0, 1, 50, 0, 0), (1, 2, 0, 0, 10), (2, 2, 5, 5, 5)], 0);
         assert_eq!(rated[0], Rating { elo: 0.0, low: 0.0, high: 0.0 });
         assert!(rated[1].elo < -400.0 && rated[1].elo.is_finite());
         assert!((rated[1].elo - rated[2].elo).abs() < 30.0, "a drawn match: equals");
         assert!(rated[2].high - rated[2].low > rated[1].high - rated[1].low);
-        assert_eq!(ratings(&[], 1).len(), 2);
+        assert_eq!(rated.len(), 4, "a player without games is rated too");
+        assert_eq!(ratings(0, &[], 1).len(), 2);
     }
 
     #[test]
     fn more_games_narrow_the_interval() {
         let width = |k: u32| {
-            let r = ratings(&[(0, 1, 6 * k, 4 * k, 0)], 0)[1];
+            let r = ratings(2, &[(0, 1, 6 * k, 4 * k, 0)], 0)[1];
             r.high - r.low
         };
         assert!((width(1) / width(100) - 10.0).abs() < 0.5);

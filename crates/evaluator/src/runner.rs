@@ -74,17 +74,13 @@ impl MatchRunner {
     }
 
     /// Names for the records: the candidate's and the base's network ids.
-    #[must_use]
-    pub fn with_names(mut self, candidate: &str, base: &str) -> MatchRunner {
-        self.names = [candidate.to_owned(), base.to_owned()];
-        self
+    pub fn set_names(&mut self, candidate: impl Into<String>, base: impl Into<String>) {
+        self.names = [candidate.into(), base.into()];
     }
 
-    /// The digest of the effective configuration, for the records.
-    #[must_use]
-    pub fn with_digest(mut self, config_digest: &str) -> MatchRunner {
-        config_digest.clone_into(&mut self.config_digest);
-        self
+    /// The digest of the effective configuration, for the records; empty until set.
+    pub fn set_config_digest(&mut self, digest: impl Into<String>) {
+        self.config_digest = digest.into();
     }
 
     /// Slots still to be played.

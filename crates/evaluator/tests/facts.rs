@@ -74,7 +74,7 @@ fn ratings_order_players_as_other_programs_do() {
                 results.push((i, j, wins(i, j), wins(j, i), 0));
             }
         }
-        let rated = ratings(&results, matrix.len() - 1);
+        let rated = ratings(matrix.len(), &results, matrix.len() - 1);
         let elo = |i: usize| rated[i].elo;
         match case["id"].as_str().unwrap() {
             "st-bt-2players" => {

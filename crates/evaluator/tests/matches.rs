@@ -24,8 +24,10 @@ fn runner(config: &GateConfig, already: &[Slot]) -> MatchRunner {
     let size = BoardSize::square(3).unwrap();
     let komi = Komi::from_points(0.5).unwrap();
     let search = SearchConfig::default();
-    MatchRunner::new(config, &search, size, Rules::tromp_taylor(), komi, 7, already)
-        .with_names("new", "old")
+    let rules = Rules::tromp_taylor();
+    let mut runner = MatchRunner::new(config, &search, size, rules, komi, 7, already);
+    runner.set_names("new", "old");
+    runner
 }
 
 /// An evaluator that always wants to pass.
