@@ -1,6 +1,6 @@
 //! The layers a network is made of, each built from named host tensors.
 
-use burn::module::{Module, Param, ParamId, RunningState};
+use burn::module::{Module, Param, RunningState};
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::module::{conv2d, linear};
 use burn::tensor::ops::ConvOptions;
@@ -123,9 +123,6 @@ impl Source<'_> {
         &self,
         name: &str,
     ) -> Result<Param<Tensor<D>>, NetworkError> {
-        let HostTensor { shape, data } = self.weights.get(name)?;
-        let data = TensorData::new(data.clone(), shape.clone());
-        let tensor = Tensor::<D>::from_data(data, self.device).require_grad();
-        Ok(Param::initialized(ParamId::new(), tensor))
+        self.tensor(name).map(Param::from_tensor)
     }
 }

@@ -10,7 +10,8 @@
 //!                                         Net  (burn: training, and the reference evaluator)
 //! ```
 //!
-//! [`BurnEvaluator`] answers leaves through burn's forward pass. burn types stay in this crate
+//! [`NativeEvaluator`] answers leaves fast on plain CPUs; [`BurnEvaluator`] answers the same through
+//! burn's forward pass. burn types stay in this crate
 //! and in the trainer; devices are chosen in one file ([`DeviceKind`], `docs/adr/0001`).
 
 mod burn_evaluator;
