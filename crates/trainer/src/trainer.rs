@@ -1,54 +1,22 @@
 //! The trainer: games in, steps taken, weights out.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::Device;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
-use tengen_network::{DeviceKind, Net, NetworkConfig, NetworkError, Weights};
+use tengen_network::{DeviceKind, NetworkConfig, Weights};
 use tengen_record::GameRecord;
 
 use crate::checkpoint::{self, Checkpoint, State};
-use crate::loss::accuracies;
-use crate::momentum::{decayed_square_sum, norm};
-use crate::{
-    Batch, Momentum, TrainError, TrainerConfig, Window, alpha_loss, is_statistic, schedule,
-};
+use crate::{Momentum, TrainError, TrainerConfig, Window, schedule};
+
+mod step;
+
+pub use step::StepReport;
 
 /// The trainer's stream of the run's seed; self-play and matches use others.
 const STREAM: u64 = 0x74_7261_696e;
-/// Refused steps in a row after which the tensors of the newest checkpoint replace the current.
-const REFUSALS_BEFORE_RESTORE: u32 = 3;
-/// Refused steps in a row after which the trainer gives up.
-const REFUSALS_BEFORE_END: u32 = 10;
-
-/// What one step did. Losses are means over the batch, before the update.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StepReport {
-    /// Steps taken, this one included.
-    pub step: u64,
-    /// The whole loss: `value_weight · value_loss + policy_loss + l2`.
-    pub loss: f64,
-    /// Cross entropy of π and p, in nats.
-    pub policy_loss: f64,
-    /// Mean of (z − v)².
-    pub value_loss: f64,
-    /// c‖θ‖².
-    pub l2: f64,
-    /// Fraction of samples whose most probable legal move is the target's.
-    pub policy_accuracy: f64,
-    /// Fraction of decided samples whose value has the result's sign.
-    pub value_accuracy: f64,
-    /// Norm of the loss's gradient before clipping, weight decay not counted.
-    pub grad_norm: f64,
-    /// The step size used.
-    pub learning_rate: f64,
-    /// Samples per second of wall clock, encoding included.
-    pub samples_per_s: f64,
-}
-
 /// Trains one network on a window of games. See the crate's page.
 pub struct Trainer {
     config: TrainerConfig,
@@ -254,137 +222,6 @@ impl Trainer {
         }
     }
 
-    /// Draws a batch and takes one step.
-    ///
-    /// # Errors
-    /// [`TrainError::NonFinite`] when the loss, a gradient or an updated number is not finite: the
-    /// step is undone and the step size halved, and the caller may go on with the next batch.
-    /// [`TrainError::EmptyWindow`], [`TrainError::ReloadTooShort`] and [`TrainError::Sample`] leave
-    /// the weights as they were.
-    pub fn train_step(&mut self) -> Result<StepReport, TrainError> {
-        let started = Instant::now();
-        self.check_filled()?;
-        let capacity = self.window_capacity();
-        let draws = self.window.draw(self.config.batch_size, capacity, &mut self.rng);
-        let batch = Batch::encode(&draws)?;
-        let mut report = match self.attempt(&batch)? {
-            Ok(report) => report,
-            Err(what) => return Err(self.refuse(what)?),
-        };
-        report.samples_per_s = batch.len as f64 / started.elapsed().as_secs_f64().max(1e-9);
-        Ok(report)
-    }
-
-    /// The step size that the next step would use.
-    fn learning_rate(&self) -> f64 {
-        schedule::learning_rate(&self.config, self.state.step)
-            * 0.5f64.powi(self.state.halvings as i32)
-    }
-
-    /// Forward, backward and update on copies, which replace the current tensors only when all is
-    /// finite; else names what was not.
-    fn attempt(&mut self, batch: &Batch) -> Result<Result<StepReport, String>, TrainError> {
-        let net = match Net::from_weights(&self.network, &self.weights, &self.device) {
-            Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
-            other => other?,
-        };
-        let shape = [
-            batch.len,
-            batch.planes.len() / batch.len / batch.size.area(),
-            batch.size.height(),
-            batch.size.width(),
-        ];
-        let planes =
-            Tensor::<4>::from_data(TensorData::new(batch.planes.clone(), shape), &self.device);
-        let output = net.forward(planes);
-        let (logits, value) = (output.policy_logits, output.value);
-        let loss = alpha_loss(logits.clone(), value.clone(), batch, self.config.value_weight);
-        let policy_loss = f64::from(loss.policy.clone().into_scalar::<f32>());
-        let value_loss = f64::from(loss.value.clone().into_scalar::<f32>());
-        if !(policy_loss.is_finite() && value_loss.is_finite()) {
-            return Ok(Err("the loss".to_owned()));
-        }
-        let (policy_accuracy, value_accuracy) = accuracies(&host(logits), &host(value), batch);
-
-        let gradient = net.gradients(&loss.total.backward());
-        let grad_norm = norm(&gradient);
-        if !grad_norm.is_finite() {
-            return Ok(Err("the gradient".to_owned()));
-        }
-        let clip = self.config.gradient_clip;
-        let scale = if clip > 0.0 && grad_norm > clip { clip / grad_norm } else { 1.0 };
-        let learning_rate = self.learning_rate();
-        let l2 = self.config.weight_decay * decayed_square_sum(&self.weights);
-
-        let mut weights = self.weights.clone();
-        for (name, tensor) in net.to_weights().0 {
-            if is_statistic(&name) {
-                if tensor.data.iter().any(|x| !x.is_finite()) {
-                    return Ok(Err(name));
-                }
-                weights.0.insert(name, tensor);
-            }
-        }
-        let mut momentum = self.momentum.clone();
-        if let Err(what) =
-            momentum.step(&mut weights, &gradient, scale as f32, learning_rate as f32, &self.config)
-        {
-            return Ok(Err(what));
-        }
-
-        self.weights = weights;
-        self.momentum = momentum;
-        self.state.refused = 0;
-        self.state.step += 1;
-        self.state.samples += batch.len as u64;
-        Ok(Ok(StepReport {
-            step: self.state.step,
-            loss: self.config.value_weight * value_loss + policy_loss + l2,
-            policy_loss,
-            value_loss,
-            l2,
-            policy_accuracy,
-            value_accuracy,
-            grad_norm,
-            learning_rate,
-            samples_per_s: 0.0,
-        }))
-    }
-
-    /// Counts a refused step, halves the step size and sees to it that the weights are good ones.
-    fn refuse(&mut self, what: String) -> Result<TrainError, TrainError> {
-        self.state.halvings += 1;
-        self.state.refused += 1;
-        let refused = self.state.refused;
-        if refused >= REFUSALS_BEFORE_END {
-            return Ok(TrainError::Diverged { refused, what });
-        }
-        let sound = self.weights.check(&self.network).is_ok();
-        let restored = if sound && refused < REFUSALS_BEFORE_RESTORE {
-            "the weights before the step stand".to_owned()
-        } else {
-            match checkpoint::load_newest(&self.checkpoints)? {
-                Some((good, path, _)) => {
-                    self.weights = good.weights;
-                    self.momentum = Momentum::from_velocity(good.velocity);
-                    format!("the weights of {} are restored", path.display())
-                }
-                None => {
-                    return Err(TrainError::NoUsableCheckpoint {
-                        folder: self.checkpoints.clone(),
-                        problems: vec!["it is empty".to_owned()],
-                    });
-                }
-            }
-        };
-        Ok(TrainError::NonFinite {
-            step: self.state.step,
-            what,
-            restored,
-            learning_rate: self.learning_rate(),
-        })
-    }
-
     /// Writes a checkpoint and removes all but the newest `keep_checkpoints`; returns its folder.
     ///
     /// # Errors
@@ -398,11 +235,6 @@ impl Trainer {
         };
         checkpoint::save(&self.checkpoints, &checkpoint, self.config.keep_checkpoints)
     }
-}
-
-/// A tensor's numbers on the host, row-major.
-fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 #[cfg(test)]

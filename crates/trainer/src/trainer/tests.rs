@@ -1,5 +1,6 @@
 //! The trainer's promises, on a net of one block and eight channels at 5×5.
 
+use super::step::REFUSALS_BEFORE_END;
 use super::*;
 use crate::fixture::game;
 use std::fs;
