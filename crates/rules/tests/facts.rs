@@ -190,7 +190,7 @@ fn move_paths_are_as_many_as_elsewhere() {
 }
 
 #[test]
-#[ignore = "deep: minutes"]
+#[ignore = "deep: ten seconds"]
 fn long_move_paths_are_as_many_as_elsewhere() {
     check_paths(u64::MAX);
 }
