@@ -64,6 +64,15 @@ impl NetworkConfig {
         problems
     }
 
+    /// [`validate`](Self::validate) for those who need a sound config to go on.
+    ///
+    /// # Errors
+    /// [`NetworkError::Config`] with every problem.
+    pub(crate) fn require_sound(&self) -> Result<(), NetworkError> {
+        let problems = self.validate();
+        if problems.is_empty() { Ok(()) } else { Err(NetworkError::Config(problems)) }
+    }
+
     /// The feature set that the network reads.
     ///
     /// # Errors

@@ -26,10 +26,7 @@ pub struct NetDescription {
 /// # Errors
 /// [`NetworkError::Config`] with every problem of the config.
 pub fn describe(config: &NetworkConfig, size: BoardSize) -> Result<NetDescription, NetworkError> {
-    let problems = config.validate();
-    if !problems.is_empty() {
-        return Err(NetworkError::Config(problems));
-    }
+    config.require_sound()?;
     let tensors = config.tensors()?;
     let count = |shape: &[usize]| shape.iter().map(|&n| n as u64).product::<u64>();
     let total: u64 = tensors.iter().map(|(_, shape)| count(shape)).sum();

@@ -23,10 +23,7 @@ impl NetworkConfig {
     /// # Errors
     /// [`NetworkError::Config`] with every problem of the config.
     pub fn init_weights(&self, seed: u64) -> Result<Weights, NetworkError> {
-        let problems = self.validate();
-        if !problems.is_empty() {
-            return Err(NetworkError::Config(problems));
-        }
+        self.require_sound()?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let tensors = self.tensors()?.into_iter();
         let drawn = tensors.map(|(name, shape)| {

@@ -49,8 +49,10 @@ impl Weights {
     /// shape, every number finite, no running variance below zero.
     ///
     /// # Errors
-    /// The first thing that is not so, by tensor name.
+    /// The config's problems, or the first thing that is not so, by tensor name.
     pub fn check(&self, config: &NetworkConfig) -> Result<(), NetworkError> {
+        // First of all: the list below is as long as the config says, and a file may say anything.
+        config.require_sound()?;
         let expected = config.tensors()?;
         for (name, shape) in &expected {
             let tensor = self.get(name)?;

@@ -1,5 +1,7 @@
 //! The burn evaluator behind the seam: order, legality, symmetry.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 use std::num::NonZeroUsize;
 
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};

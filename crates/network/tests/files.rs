@@ -1,5 +1,7 @@
 //! Networks on disk: what is saved comes back, and what is damaged does not.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +77,17 @@ fn a_feature_set_from_elsewhere_is_refused_by_its_name() {
     bytes[at..at + 5].copy_from_slice(b"moon7");
     let error = load_network(&save_raw(dir.path(), &bytes)).unwrap_err();
     assert!(error.to_string().contains("moon7"), "{error}");
+}
+
+#[test]
+fn a_header_that_promises_another_depth_is_refused_by_the_tensor_it_lacks() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(save(dir.path())).unwrap();
+    let key = br#"blocks\":1"#;
+    let at = bytes.windows(key.len()).position(|w| w == key).unwrap();
+    bytes[at + key.len() - 1] = b'9';
+    let error = load_network(&save_raw(dir.path(), &bytes)).unwrap_err();
+    assert!(error.to_string().contains("blocks.1.conv1.weight"), "{error}");
 }
 
 #[test]
