@@ -183,10 +183,10 @@ mod avx2 {
         let mut weights = tile.weights.as_ptr();
         for &tap in tile.at.taps {
             let mut from = [input.as_ptr(); N];
-            for n in 0..N {
+            for (from, point) in from.iter_mut().zip(points) {
+                let point = point.wrapping_add_signed(tap);
                 // SAFETY: point + tap is a grid point inside `input`.
-                let point = unsafe { *points.get_unchecked(n) }.wrapping_add_signed(tap);
-                from[n] = unsafe { from[n].add(point * tile.at.stride) };
+                *from = unsafe { from.add(point * tile.at.stride) };
             }
             for channel in 0..tile.inputs {
                 // SAFETY: `weights` holds taps · inputs · LANES floats, and this is read once for
@@ -202,12 +202,10 @@ mod avx2 {
             }
         }
         let zero = _mm256_setzero_ps();
-        for n in 0..N {
+        for (mut sum, point) in sums.into_iter().zip(points) {
             // SAFETY: the point's channels of this block lie inside `out`.
             unsafe {
-                let point = *points.get_unchecked(n);
                 let to = out.as_mut_ptr().add(point * tile.out_stride + tile.block * LANES);
-                let mut sum = sums[n];
                 if tile.then == Then::AddRelu {
                     let skip = load(to);
                     sum = [_mm256_add_ps(sum[0], skip[0]), _mm256_add_ps(sum[1], skip[1])];

@@ -7,7 +7,7 @@ use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
 use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
 
 use super::NativeEvaluator;
-use crate::{HostTensor, NORM_EPSILON, NetworkConfig, Weights};
+use crate::{BurnEvaluator, DeviceKind, HostTensor, NORM_EPSILON, NetworkConfig, Weights};
 
 /// SplitMix64, the tests' chance.
 struct Chance(u64);
@@ -183,6 +183,32 @@ fn agrees_with_the_definition_on_every_shape() {
                 let (logits, value) = naive(&config, &weights, &planes, (width, height));
                 assert_close(answer, leaf, &logits, value);
             }
+        }
+    }
+}
+
+#[test]
+fn agrees_with_burn() {
+    let config = config(3, 24);
+    let weights = random_weights(&config, 11);
+    let max = NonZeroUsize::new(64).unwrap();
+    let device = DeviceKind::Cpu.device();
+    let mut burn = BurnEvaluator::new(&config, &weights, &device, max).unwrap();
+    let mut native = evaluator(&config, &weights);
+    for (width, height) in [(5, 5), (6, 6), (9, 9)] {
+        let states = positions(width, height, 16, 21);
+        let leaves: Vec<Leaf<'_>> = states
+            .iter()
+            .zip(Symmetry::all().into_iter().cycle())
+            .map(|(state, symmetry)| Leaf { state, symmetry })
+            .collect();
+        let theirs = burn.evaluate(&leaves).unwrap();
+        for (ours, theirs) in native.evaluate(&leaves).unwrap().iter().zip(&theirs) {
+            for (a, b) in ours.policy.iter().zip(&theirs.policy) {
+                assert!((a - b).abs() < 1e-4, "prior {a}, burn's {b}");
+            }
+            let (a, b) = (ours.value.get(), theirs.value.get());
+            assert!((a - b).abs() < 1e-4, "value {a}, burn's {b}");
         }
     }
 }
