@@ -40,7 +40,8 @@ pub struct TrainerConfig {
     /// Power law of the growth (α): 1 is proportional, smaller flattens. Default 0.75, KataGo's.
     pub window_exponent: f64,
     /// Times that a target position is trained on, on average: what [`steps_due`] paces.
-    /// Default 4; the paper: about 1 per 2 positions, KataGo: 4.
+    /// Default 4, the cap of KataGo's public run; the paper: about 1.5 (700,000 batches, 4.9 million
+    /// games).
     ///
     /// [`steps_due`]: crate::Trainer::steps_due
     pub samples_per_position: f64,
