@@ -1,1 +1,33 @@
-fn main() {}
+//! The `tengen` binary: the one place that joins networks to the workers.
+//!
+//! Exit codes: 0 done, 1 a refusal or a failed check with one clear message, 2 usage. Facts go to
+//! standard output, progress and logs to standard error.
+
+mod args;
+mod bench;
+mod commands;
+mod config;
+mod logging;
+mod parts;
+mod pipeline;
+mod players;
+mod progress;
+mod ratings;
+mod report;
+mod run_dir;
+mod status;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match commands::run(args::Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

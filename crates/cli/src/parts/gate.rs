@@ -1,0 +1,189 @@
+//! Matches on the run's cores: pairs are dealt to threads, the verdict looks at the prefix of
+//! complete pairs in slot order, so that quick games do not vote first.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc;
+
+use anyhow::{Context, Result, anyhow};
+use tengen_evaluator::{GateConfig, MatchRunner, Tally, Verdict, decide, tally_prefix};
+use tengen_record::GameRecord;
+use tengen_search::SearchConfig;
+use tengen_selfplay::GameSettings;
+use tengen_store::{Conclusion, MatchRow, Store};
+
+use crate::config::Config;
+use crate::players::{Player, short};
+use crate::run_dir::RunDir;
+use crate::stop::Stop;
+
+/// One finished game of a match: pair, colour (0 = first player Black), points of the first
+/// player, and the record.
+pub type Slot = (u32, u8, f32, GameRecord);
+
+/// What a match is played with.
+pub struct MatchPlan<'a> {
+    /// Pairs, visits, openings.
+    pub gate: &'a GateConfig,
+    /// Search of both sides; noise is off in matches.
+    pub search: &'a SearchConfig,
+    /// The game.
+    pub settings: &'a GameSettings,
+    /// Seed of the openings.
+    pub seed: u64,
+    /// Threads; each plays its share of the pairs.
+    pub threads: usize,
+    /// Digest of the config, for the records; empty outside a run.
+    pub digest: &'a str,
+}
+
+/// Plays the slots that are not in `done`; each finished game goes to `on_game`, which may end the
+/// match.
+pub fn play(
+    plan: &MatchPlan<'_>,
+    a: &Player,
+    b: &Player,
+    done: &[(u32, u8)],
+    stop: &Stop,
+    on_game: &mut dyn FnMut(Slot) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let threads = plan.threads.clamp(1, plan.gate.pairs.max(1) as usize) as u32;
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let ended = &ended;
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel::<Slot>();
+        let mut workers = Vec::new();
+        for thread in 0..threads {
+            let mut skip = done.to_vec();
+            skip.extend(
+                (0..plan.gate.pairs)
+                    .filter(|pair| pair % threads != thread)
+                    .flat_map(|pair| [(pair, 0), (pair, 1)]),
+            );
+            let (mut first, mut second) = (a.evaluator()?, b.evaluator()?);
+            let sender = sender.clone();
+            workers.push(scope.spawn(move || -> Result<()> {
+                let mut runner = MatchRunner::new(
+                    plan.gate,
+                    plan.search,
+                    plan.settings.size,
+                    plan.settings.rules,
+                    plan.settings.komi,
+                    plan.seed,
+                    &skip,
+                );
+                runner.set_names(a.name(), b.name());
+                runner.set_config_digest(plan.digest);
+                let halt = || stop.now() || ended.load(std::sync::atomic::Ordering::Relaxed);
+                runner.run(
+                    &mut *first,
+                    &mut *second,
+                    &halt,
+                    &mut |pair, colour, points, record| match sender
+                        .send((pair, colour, points, record))
+                    {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    },
+                )?;
+                Ok(())
+            }));
+        }
+        drop(sender);
+        let mut result = Ok(());
+        for slot in receiver {
+            if result.is_ok() && !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                match on_game(slot) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(())) => {
+                        ended.store(true, std::sync::atomic::Ordering::Relaxed)
+                    }
+                    Err(error) => {
+                        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+                        result = Err(error);
+                    }
+                }
+            }
+        }
+        for worker in workers {
+            worker.join().map_err(|_| anyhow!("a match thread panicked"))??;
+        }
+        result
+    })
+}
+
+/// The end of one gate match, or where it stands if it was stopped.
+pub struct GateResult {
+    /// The candidate.
+    pub candidate: String,
+    /// From the candidate's side.
+    pub tally: Tally,
+    /// The verdict over the prefix of complete pairs.
+    pub verdict: Verdict,
+    /// Whether the candidate became the best network.
+    pub promoted: bool,
+}
+
+/// Plays an open match on from where it stands; verdict and promotion are one transaction.
+pub fn judge(
+    dir: &RunDir,
+    config: &Config,
+    store: &mut Store,
+    open: &MatchRow,
+    run_seed: u64,
+    stop: &Stop,
+    on_tally: &mut dyn FnMut(&Tally),
+) -> Result<GateResult> {
+    let gate: GateConfig = serde_json::from_str(&open.gate_config_json)
+        .with_context(|| format!("the gate config stored with match {}", open.id))?;
+    let load = |id: &str| -> Result<Player> {
+        let (config, weights) = dir.load(id)?;
+        Ok(Player::Network { name: short(id), config, weights })
+    };
+    let (candidate, base) = (load(&open.candidate)?, load(&open.base)?);
+    let settings = config.rules.settings()?;
+    let plan = MatchPlan {
+        gate: &gate,
+        search: &config.search,
+        settings: &settings,
+        seed: run_seed ^ (open.id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        threads: threads(config.selfplay.workers),
+        digest: &config.digest()?,
+    };
+    let mut slots: Vec<(u32, u8, f32)> =
+        store.match_games(open.id)?.iter().map(|g| (g.pair, g.colour, g.points)).collect();
+    let done: Vec<(u32, u8)> = slots.iter().map(|s| (s.0, s.1)).collect();
+    let mut tally = tally_prefix(&slots);
+    if decide(&tally, &gate) == Verdict::Undecided {
+        play(&plan, &candidate, &base, &done, stop, &mut |(pair, colour, points, record)| {
+            store.record_match_game(open.id, pair, colour, points, &record)?;
+            slots.push((pair, colour, points));
+            tally = tally_prefix(&slots);
+            on_tally(&tally);
+            Ok(match decide(&tally, &gate) {
+                Verdict::Undecided => ControlFlow::Continue(()),
+                Verdict::Promote | Verdict::Reject => ControlFlow::Break(()),
+            })
+        })?;
+    }
+    let verdict = decide(&tally, &gate);
+    let promoted = match verdict {
+        Verdict::Undecided => false,
+        Verdict::Promote | Verdict::Reject => store.conclude(
+            open.id,
+            &Conclusion {
+                verdict: verdict.to_string(),
+                promote: verdict == Verdict::Promote,
+                detail_json: serde_json::to_string(&tally)?,
+            },
+        )?,
+    };
+    Ok(GateResult { candidate: open.candidate.clone(), tally, verdict, promoted })
+}
+
+/// Threads for a setting where 0 means one a core.
+pub fn threads(setting: usize) -> usize {
+    match setting {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        n => n,
+    }
+}

@@ -1,0 +1,169 @@
+//! Training: stored games become steps, steps become candidates.
+
+use anyhow::{Context, Result};
+use tengen_network::NetworkMeta;
+use tengen_store::{NetworkStatus, NewMatch, NewNetwork, Store};
+use tengen_trainer::{StepReport, TrainError, Trainer};
+
+use crate::config::Config;
+use crate::run_dir::RunDir;
+use crate::stop::Stop;
+
+/// How many games are read from the store at a time.
+const READ_GAMES: u64 = 256;
+
+/// The trainer of a run and what it last reported.
+pub struct Training {
+    trainer: Trainer,
+    /// Averages of the steps since the last [`Training::steps`] began.
+    pub last: Option<StepReport>,
+}
+
+impl Training {
+    /// Resumes from the newest whole checkpoint, or starts from the run's first network.
+    pub fn open(dir: &RunDir, config: &Config, store: &mut Store, seed: u64) -> Result<Self> {
+        let first = crate::players::find_network(store, "first")?;
+        let (_, weights) = dir.load(&first)?;
+        let (mut trainer, warnings) =
+            Trainer::open(dir.path(), &config.network, &config.trainer, seed, &weights)?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+            store
+                .add_event("checkpoint", &serde_json::json!({ "warning": warning }).to_string())?;
+        }
+        // The window is what the store holds below the cursor: nothing of it is in the checkpoint.
+        let cursor = trainer.cursor();
+        let from = store.window_start(cursor, trainer.window_capacity())?;
+        let games = store.games_in(from, cursor)?;
+        trainer.reload(games.into_iter().map(|game| (game.seq, game.record)))?;
+        Ok(Self { trainer, last: None })
+    }
+
+    /// Steps made over the run.
+    pub fn step(&self) -> u64 {
+        self.trainer.step()
+    }
+
+    /// Samples trained over the run.
+    pub fn samples(&self) -> u64 {
+        self.trainer.samples()
+    }
+
+    /// Target positions in the window.
+    pub fn window(&self) -> usize {
+        self.trainer.window_positions()
+    }
+
+    /// Whether the store holds enough positions for one more step: the training ratio allows
+    /// `samples_per_position` samples for each position generated.
+    pub fn is_due(&self, config: &Config, positions: u64) -> bool {
+        let quota = positions as f64 * config.trainer.samples_per_position;
+        positions >= config.trainer.window_min_positions as u64
+            && quota >= (self.samples() + config.trainer.batch_size as u64) as f64
+    }
+
+    /// Whether the step count calls for a candidate that the store lacks.
+    pub fn candidate_is_due(&self, config: &Config, store: &Store) -> Result<bool> {
+        let step = self.step();
+        Ok(step > 0
+            && step.is_multiple_of(config.trainer.steps_per_candidate)
+            && !store.networks()?.iter().any(|n| n.step == step))
+    }
+
+    /// Reads new games and makes up to `run.steps_per_cycle` steps, ending early at a candidate's
+    /// step, at the quota or at a stop.
+    pub fn steps(
+        &mut self,
+        config: &Config,
+        store: &mut Store,
+        stop: &Stop,
+        until: u64,
+    ) -> Result<()> {
+        let counts = store.counts()?;
+        while self.trainer.cursor() < counts.last_seq {
+            let from = self.trainer.cursor();
+            for game in store.games_in(from, (from + READ_GAMES).min(counts.last_seq))? {
+                self.trainer.ingest(game.seq, game.record)?;
+            }
+        }
+        store.set_trained(self.trainer.cursor())?;
+        for _ in 0..config.run.steps_per_cycle {
+            if stop.now() || !self.is_due(config, counts.positions) || self.step() >= until {
+                break;
+            }
+            match self.trainer.train_step() {
+                Ok(report) => {
+                    if report.step.is_multiple_of(10) {
+                        store.add_metric(report.step, &serde_json::to_string(&report)?)?;
+                    }
+                    self.last = Some(report);
+                }
+                Err(error @ TrainError::NonFinite { .. }) => {
+                    tracing::warn!("{error}");
+                    store.add_event(
+                        "step-refused",
+                        &serde_json::json!({ "why": error.to_string() }).to_string(),
+                    )?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            let step = self.step();
+            if step.is_multiple_of(config.trainer.checkpoint_every_steps) {
+                self.save()?;
+            }
+            if step.is_multiple_of(config.trainer.steps_per_candidate) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a checkpoint.
+    pub fn save(&mut self) -> Result<()> {
+        self.trainer.save_checkpoint().context("the checkpoint could not be written")?;
+        Ok(())
+    }
+
+    /// Writes the network of this step and enters it as a candidate with its match, in one
+    /// transaction. The checkpoint goes first, so that a candidate's step is never trained twice.
+    pub fn add_candidate(
+        &mut self,
+        dir: &RunDir,
+        config: &Config,
+        store: &mut Store,
+    ) -> Result<String> {
+        self.save()?;
+        let step = self.step();
+        let best = store.best()?.context("the run has no best network")?.id;
+        let counts = store.counts()?;
+        let meta = NetworkMeta {
+            run: config.run.name.clone(),
+            parent: Some(best.clone()),
+            step,
+            samples: self.samples(),
+            games: counts.games,
+        };
+        let (id, file) = dir.save_weights(&config.network, &self.trainer.weights(), &meta)?;
+        let candidate = NewNetwork {
+            id: id.clone(),
+            parent: Some(best.clone()),
+            file,
+            step,
+            games: counts.games,
+            samples: self.samples(),
+            status: NetworkStatus::Candidate,
+            losses_json: match &self.last {
+                Some(report) => serde_json::to_string(report)?,
+                None => "{}".into(),
+            },
+        };
+        let game_pairs = NewMatch {
+            gate_config_json: serde_json::to_string(&config.gate)?,
+            pairs_planned: config.gate.pairs,
+            base: best,
+        };
+        store.add_candidate(&candidate, &game_pairs)?;
+        tracing::info!(network = %id, step, "new candidate");
+        Ok(id)
+    }
+}

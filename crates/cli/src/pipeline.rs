@@ -1,0 +1,232 @@
+//! The main job: generate → train → gate → promote, and its three parts alone.
+//!
+//! On one machine the parts take turns with the cores. Whose turn it is follows from the store and
+//! the checkpoint alone: an open match first, then a due candidate, then training while the
+//! samples-per-position quota allows it, else self-play. So a run can be cut anywhere and goes on
+//! the same way.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use tengen_evaluator::Verdict;
+use tengen_store::{NetworkStatus, RunRow, Store};
+
+use crate::args::LoopArgs;
+use crate::config::Config;
+use crate::parts::{gate, generate::Generator, train::Training};
+use crate::players::short;
+use crate::progress::{Progress, Standing};
+use crate::run_dir::RunDir;
+use crate::stop::Stop;
+
+/// The parts of the job that one process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Plays games.
+    pub generate: bool,
+    /// Trains.
+    pub train: bool,
+    /// Judges candidates.
+    pub gate: bool,
+}
+
+impl Parts {
+    /// `tengen loop`.
+    pub const ALL: Self = Self { generate: true, train: true, gate: true };
+}
+
+/// How long a part that has nothing to do waits before it looks again.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Runs the parts until a limit or a stop; the closing report is the caller's business.
+pub fn run(
+    config: &Config,
+    dir: &RunDir,
+    args: &LoopArgs,
+    parts: Parts,
+    stop: &Stop,
+) -> Result<()> {
+    dir.create()?;
+    let mut locks = Vec::new();
+    let worker = if parts == Parts::ALL { "loop".to_string() } else { "worker-1".to_string() };
+    if parts.generate {
+        locks.push(dir.lock(if parts == Parts::ALL { "loop" } else { "selfplay" })?);
+    }
+    if parts.train {
+        locks.push(dir.lock("train")?);
+    }
+    if parts.gate {
+        locks.push(dir.lock("gate")?);
+    }
+    let (mut store, run) = dir.start(config, args.accept_config_change)?;
+    let mut pipeline = Pipeline {
+        config,
+        dir,
+        stop,
+        generator: parts
+            .generate
+            .then(|| Generator::new(config, &store, &run, &worker))
+            .transpose()?,
+        training: parts
+            .train
+            .then(|| Training::open(dir, config, &mut store, run.seed))
+            .transpose()?,
+        judges: parts.gate,
+        until_games: args.until_games.unwrap_or(u64::MAX),
+        until_steps: args.until_steps.unwrap_or(u64::MAX),
+        standing: Standing::default(),
+        progress: Progress::new(),
+        selfplay_time: Duration::ZERO,
+        selfplay_games: 0,
+        store,
+        run,
+    };
+    pipeline.refresh()?;
+    let outcome = pipeline.turns();
+    let saved = match pipeline.training.as_mut() {
+        Some(training) => training.save(),
+        None => Ok(()),
+    };
+    pipeline.progress.finish();
+    outcome.and(saved)
+}
+
+struct Pipeline<'a> {
+    config: &'a Config,
+    dir: &'a RunDir,
+    stop: &'a Stop,
+    store: Store,
+    run: RunRow,
+    generator: Option<Generator>,
+    training: Option<Training>,
+    judges: bool,
+    until_games: u64,
+    until_steps: u64,
+    standing: Standing,
+    progress: Progress,
+    selfplay_time: Duration,
+    selfplay_games: u64,
+}
+
+impl Pipeline<'_> {
+    fn turns(&mut self) -> Result<()> {
+        while !self.stop.now() {
+            self.progress.show(&self.standing);
+            if self.judge()? || self.train()? {
+                continue;
+            }
+            if self.limits_reached()? {
+                break;
+            }
+            if !self.generate()? {
+                std::thread::sleep(IDLE);
+                self.refresh()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn limits_reached(&self) -> Result<bool> {
+        let games_done = self.store.counts()?.games >= self.until_games;
+        let steps_done = self.training.as_ref().is_some_and(|t| t.step() >= self.until_steps);
+        Ok(games_done || steps_done)
+    }
+
+    /// Plays an open match to its verdict; false if there is none.
+    fn judge(&mut self) -> Result<bool> {
+        if !self.judges {
+            return Ok(false);
+        }
+        let Some(open) = self.store.open_matches()?.into_iter().next() else {
+            return Ok(false);
+        };
+        let name = short(&open.candidate);
+        let (standing, progress) = (&mut self.standing, &mut self.progress);
+        let result = gate::judge(
+            self.dir,
+            self.config,
+            &mut self.store,
+            &open,
+            self.run.seed,
+            self.stop,
+            &mut |tally| {
+                standing.match_now = Some((name.clone(), tally.clone()));
+                progress.show(standing);
+            },
+        )?;
+        self.standing.match_now = None;
+        if result.verdict != Verdict::Undecided {
+            let t = &result.tally;
+            self.progress.say(&format!(
+                "gate: {} scored {}-{}-{} against {}: {}",
+                short(&result.candidate),
+                t.wins,
+                t.losses,
+                t.draws,
+                short(&open.base),
+                if result.promoted { "promoted" } else { "rejected" }
+            ));
+            crate::ratings::update(&mut self.store)?;
+        }
+        self.refresh()?;
+        Ok(true)
+    }
+
+    /// One turn of training, or a due candidate; false if the quota allows no step.
+    fn train(&mut self) -> Result<bool> {
+        let Some(training) = self.training.as_mut() else { return Ok(false) };
+        if training.candidate_is_due(self.config, &self.store)? {
+            training.add_candidate(self.dir, self.config, &mut self.store)?;
+            return Ok(true);
+        }
+        let positions = self.store.counts()?.positions;
+        if !training.is_due(self.config, positions) || training.step() >= self.until_steps {
+            return Ok(false);
+        }
+        training.steps(self.config, &mut self.store, self.stop, self.until_steps)?;
+        self.refresh()?;
+        Ok(true)
+    }
+
+    /// One turn of self-play; false if this process plays no games.
+    fn generate(&mut self) -> Result<bool> {
+        let Some(generator) = self.generator.as_mut() else { return Ok(false) };
+        // A separate trainer may lag: generation waits instead of running away from it.
+        if self.training.is_none() && self.store.is_too_far_ahead()? {
+            return Ok(false);
+        }
+        let missing = self.until_games.saturating_sub(self.store.counts()?.games);
+        let games = (self.config.run.games_per_cycle as u64).min(missing) as usize;
+        let began = Instant::now();
+        let stats = generator.play(self.dir, &mut self.store, &self.run, games, self.stop)?;
+        self.selfplay_time += began.elapsed();
+        self.selfplay_games += stats.games;
+        self.refresh()?;
+        Ok(true)
+    }
+
+    fn refresh(&mut self) -> Result<()> {
+        let counts = self.store.counts()?;
+        let best = self.store.best()?.context("the run has no best network")?;
+        self.standing.games = counts.games;
+        self.standing.positions = counts.positions;
+        let hours = self.selfplay_time.as_secs_f64() / 3600.0;
+        self.standing.games_per_hour =
+            if hours > 0.0 { self.selfplay_games as f64 / hours } else { 0.0 };
+        if let Some(training) = &self.training {
+            self.standing.window = training.window();
+            self.standing.steps = training.step();
+            self.standing.step.clone_from(&training.last);
+        }
+        self.standing.rating = best.elo.map(|e| e.elo);
+        self.standing.best = short(&best.id);
+        self.standing.promotions = self
+            .store
+            .networks()?
+            .iter()
+            .filter(|n| matches!(n.status, NetworkStatus::Best | NetworkStatus::Promoted))
+            .filter(|n| n.parent.is_some())
+            .count();
+        Ok(())
+    }
+}

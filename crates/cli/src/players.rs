@@ -1,0 +1,117 @@
+//! Who can sit at the board: names on the command line → evaluators.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use tengen_inference::{LeafEvaluator, UniformEvaluator};
+use tengen_network::{NativeEvaluator, NetworkConfig, Weights, load_network};
+
+use crate::config::Config;
+use crate::run_dir::RunDir;
+
+/// Largest batch handed to one evaluator.
+pub const MAX_BATCH: NonZeroUsize = NonZeroUsize::new(256).expect("256 is not zero");
+
+/// A player of matches and of GTP games.
+pub enum Player {
+    /// Search over a uniform prior and an even value.
+    Uniform,
+    /// A network.
+    Network {
+        /// Shown in tables: the start of the id.
+        name: String,
+        /// Architecture.
+        config: NetworkConfig,
+        /// Weights.
+        weights: Weights,
+    },
+}
+
+impl Player {
+    /// Reads `uniform`, a network file, a run's folder, `RUN:first` or `RUN:ID`; with a run comes
+    /// its config.
+    pub fn parse(text: &str) -> Result<(Self, Option<Config>)> {
+        if text == "uniform" {
+            return Ok((Self::Uniform, None));
+        }
+        if text.starts_with("gtp:") {
+            bail!(
+                "{text}: GTP programs as match players are not supported yet; see scripts/gnugo_game.py"
+            );
+        }
+        let path = Path::new(text);
+        if path.is_file() {
+            let (config, weights, _) =
+                load_network(path).with_context(|| format!("the network {text}"))?;
+            let name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+            return Ok((Self::Network { name: short(&name), config, weights }, None));
+        }
+        let (folder, wanted) = match text.rsplit_once(':') {
+            Some((folder, id)) if !path.is_dir() => (folder, id),
+            _ => (text, "best"),
+        };
+        let dir = RunDir::new(folder);
+        if !dir.exists() {
+            bail!(
+                "{text} is no player: give `uniform`, a .safetensors file, a run's folder, \
+                 RUN:first or RUN:ID"
+            );
+        }
+        let (store, run) = dir.open_existing()?;
+        let id = find_network(&store, wanted)?;
+        let (config, weights) = dir.load(&id)?;
+        Ok((Self::Network { name: short(&id), config, weights }, Some(dir.config(&run)?)))
+    }
+
+    /// Its name in tables and game records.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Network { name, .. } => name,
+        }
+    }
+
+    /// A new evaluator that plays as this player.
+    pub fn evaluator(&self) -> Result<Box<dyn LeafEvaluator>> {
+        Ok(match self {
+            Self::Uniform => Box::new(UniformEvaluator),
+            Self::Network { config, weights, .. } => {
+                Box::new(NativeEvaluator::new(config, weights, MAX_BATCH)?)
+            }
+        })
+    }
+}
+
+/// The network that `best`, `first` or the start of an id names.
+pub fn find_network(store: &tengen_store::Store, wanted: &str) -> Result<String> {
+    match wanted {
+        "best" => Ok(store.best()?.context("the run has no best network yet")?.id),
+        "first" => {
+            let networks = store.networks()?;
+            Ok(networks
+                .into_iter()
+                .find(|n| n.parent.is_none())
+                .context("the run has no first network")?
+                .id)
+        }
+        start => {
+            let ids: Vec<String> = store
+                .networks()?
+                .into_iter()
+                .map(|n| n.id)
+                .filter(|id| id.starts_with(start))
+                .collect();
+            match ids.as_slice() {
+                [id] => Ok(id.clone()),
+                [] => bail!("no network of the run begins with {start:?}"),
+                many => bail!("{} networks begin with {start:?}; give more of the id", many.len()),
+            }
+        }
+    }
+}
+
+/// The first ten digits of an id: enough to tell nets apart in a table.
+pub fn short(id: &str) -> String {
+    id.chars().take(10).collect()
+}
