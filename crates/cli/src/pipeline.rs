@@ -150,7 +150,7 @@ impl Pipeline<'_> {
             self.run.seed,
             self.stop,
             &mut |tally| {
-                standing.match_now = Some((name.clone(), tally.clone()));
+                standing.match_now = Some((name.clone(), *tally));
                 progress.show(standing);
             },
         )?;

@@ -1,5 +1,7 @@
 //! The binary as its users run it: a tiny run from an empty folder, real parts all through.
 
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as tests do
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
