@@ -84,7 +84,7 @@ fn work(args: &LoopArgs, parts: Parts) -> Result<()> {
     let stop = Stop::install(args.until_minutes.unwrap_or(config.run.until_minutes))?;
     pipeline::run(&config, &dir, args, parts, &stop)?;
     if parts == Parts::ALL {
-        report::print(&dir, &config, &stop, true)?;
+        report::print(&dir, &config, &stop.without_deadline(), true)?;
         println!(
             "go on: tengen loop --config {} --run {}",
             args.config.display(),

@@ -39,6 +39,11 @@ impl Stop {
         self.signalled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// The same without the clock: the closing report comes after the time is up.
+    pub fn without_deadline(&self) -> Self {
+        Self { asked: Arc::clone(&self.asked), deadline: None }
+    }
+
     /// Whether a signal came.
     pub fn signalled(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
