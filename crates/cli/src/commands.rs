@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tengen_evaluator::{GateConfig, tally_all};
 use tengen_gtp::{Engine, EngineInfo};
-use tengen_record::sgf;
 use tengen_rules::{BoardSize, GameState, Komi, Outcome, Rules, perft};
 use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
@@ -40,7 +39,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             let dir = RunDir::new(args.run);
             let (store, run) = dir.open_existing()?;
             drop(store);
-            report::print(&dir, &dir.config(&run)?, &Stop::install(0.0)?, true)?;
+            report::print(&dir, &dir.config(&run)?, &Stop::install(0.0)?)?;
         }
         Command::Promote(args) => promote(&args)?,
         Command::Match(args) => match_players(&args)?,
@@ -84,7 +83,7 @@ fn work(args: &LoopArgs, parts: Parts) -> Result<()> {
     let stop = Stop::install(args.until_minutes.unwrap_or(config.run.until_minutes))?;
     pipeline::run(&config, &dir, args, parts, &stop)?;
     if parts == Parts::ALL {
-        report::print(&dir, &config, &stop.without_deadline(), true)?;
+        report::print(&dir, &config, &stop.without_deadline())?;
         println!(
             "go on: tengen loop --config {} --run {}",
             args.config.display(),
@@ -168,8 +167,7 @@ fn match_players(args: &MatchArgs) -> Result<()> {
         std::fs::create_dir_all(folder)?;
         for (pair, colour, record) in &records {
             let path = folder.join(format!("pair-{pair:03}-{colour}.sgf"));
-            std::fs::write(&path, sgf::to_sgf(record))
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            report::write_sgf(&path, record)?;
         }
     }
     if args.json {
@@ -274,8 +272,7 @@ fn export(dir: &RunDir, games: u64, to: &Path) -> Result<()> {
     let found = store.games_in(last.saturating_sub(games), last)?;
     for game in &found {
         let path = to.join(format!("game-{:07}.sgf", game.seq));
-        std::fs::write(&path, sgf::to_sgf(&game.record))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        report::write_sgf(&path, &game.record)?;
     }
     println!("{} games in {}", found.len(), to.display());
     Ok(())

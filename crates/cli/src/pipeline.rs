@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use tengen_evaluator::Verdict;
-use tengen_store::{NetworkStatus, RunRow, Store};
+use tengen_store::{RunRow, Store};
 
 use crate::args::LoopArgs;
 use crate::config::Config;
@@ -17,6 +17,7 @@ use crate::parts::{gate, generate::Generator, train::Training};
 use crate::players::short;
 use crate::progress::{Progress, Standing};
 use crate::run_dir::RunDir;
+use crate::status::promotions;
 use crate::stop::Stop;
 
 /// The parts of the job that one process does.
@@ -220,13 +221,7 @@ impl Pipeline<'_> {
         }
         self.standing.rating = best.elo.map(|e| e.elo);
         self.standing.best = short(&best.id);
-        self.standing.promotions = self
-            .store
-            .networks()?
-            .iter()
-            .filter(|n| matches!(n.status, NetworkStatus::Best | NetworkStatus::Promoted))
-            .filter(|n| n.parent.is_some())
-            .count();
+        self.standing.promotions = promotions(&self.store.networks()?);
         Ok(())
     }
 }

@@ -60,8 +60,13 @@ impl Player {
         }
         let (store, run) = dir.open_existing()?;
         let id = find_network(&store, wanted)?;
-        let (config, weights) = dir.load(&id)?;
-        Ok((Self::Network { name: short(&id), config, weights }, Some(dir.config(&run)?)))
+        Ok((Self::of_run(&dir, &id)?, Some(dir.config(&run)?)))
+    }
+
+    /// A network of a run, named by the start of its id.
+    pub fn of_run(dir: &RunDir, id: &str) -> Result<Self> {
+        let (config, weights) = dir.load(id)?;
+        Ok(Self::Network { name: short(id), config, weights })
     }
 
     /// Its name in tables and game records.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use plotters::prelude::*;
 use tengen_evaluator::{GateConfig, Tally, elo_with_interval, tally_all};
 use tengen_inference::Leaf;
-use tengen_record::sgf;
+use tengen_record::{GameRecord, sgf};
 use tengen_rules::{GameState, Symmetry};
 use tengen_store::{NetworkRow, Store};
 
@@ -18,12 +18,12 @@ use crate::run_dir::RunDir;
 use crate::stop::Stop;
 
 /// Prints the report to standard output and writes `report.svg` and the last match's SGF files.
-pub fn print(dir: &RunDir, config: &Config, stop: &Stop, closing: bool) -> Result<()> {
+pub fn print(dir: &RunDir, config: &Config, stop: &Stop) -> Result<()> {
     let (store, _) = dir.open_existing()?;
     let networks = store.networks()?;
     println!("{}", table(&networks, &store)?);
     println!("{}", empty_board(dir, config, &store)?);
-    if closing && config.run.closing_games > 0 && !stop.signalled() {
+    if config.run.closing_games > 0 && !stop.signalled() {
         closing_matches(dir, config, &store, stop)?;
     }
     let picture = dir.path().join("report.svg");
@@ -76,8 +76,7 @@ fn table(networks: &[NetworkRow], store: &Store) -> Result<String> {
 /// What the best network thinks of the empty board, by itself, without search.
 fn empty_board(dir: &RunDir, config: &Config, store: &Store) -> Result<String> {
     let id = find_network(store, "best")?;
-    let (net, weights) = dir.load(&id)?;
-    let player = Player::Network { name: short(&id), config: net, weights };
+    let player = Player::of_run(dir, &id)?;
     let settings = config.rules.settings()?;
     let state = GameState::new(settings.size, settings.rules, settings.komi);
     let answer = player
@@ -107,11 +106,7 @@ fn empty_board(dir: &RunDir, config: &Config, store: &Store) -> Result<String> {
 
 /// The last best network against the first one and against search with a uniform evaluator.
 fn closing_matches(dir: &RunDir, config: &Config, store: &Store, stop: &Stop) -> Result<()> {
-    let player = |which: &str| -> Result<Player> {
-        let id = find_network(store, which)?;
-        let (config, weights) = dir.load(&id)?;
-        Ok(Player::Network { name: short(&id), config, weights })
-    };
+    let player = |which: &str| Player::of_run(dir, &find_network(store, which)?);
     let best = player("best")?;
     for (title, opponent) in [
         ("the first, untrained network", player("first")?),
@@ -186,6 +181,12 @@ fn curve(networks: &[NetworkRow], path: &std::path::Path) -> Result<()> {
     drawn().map_err(|error| anyhow::anyhow!("cannot draw {}: {error}", path.display()))
 }
 
+/// Writes one game as an SGF file.
+pub fn write_sgf(path: &std::path::Path, record: &GameRecord) -> Result<()> {
+    std::fs::write(path, sgf::to_sgf(record))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
 fn write_last_match(dir: &RunDir, store: &Store) -> Result<Option<String>> {
     let Some(last) = store.matches()?.into_iter().next_back() else { return Ok(None) };
     let folder = dir.path().join("sgf").join(format!("match-{}", last.id));
@@ -194,8 +195,7 @@ fn write_last_match(dir: &RunDir, store: &Store) -> Result<Option<String>> {
     for (pair, colour, record) in store.match_records(last.id)? {
         let side = if colour == 0 { "black" } else { "white" };
         let path = folder.join(format!("pair-{pair:03}-candidate-{side}.sgf"));
-        std::fs::write(&path, sgf::to_sgf(&record))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_sgf(&path, &record)?;
     }
     Ok(Some(folder.display().to_string()))
 }

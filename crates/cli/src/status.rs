@@ -2,10 +2,19 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tengen_store::{NetworkStatus, Store};
+use tengen_store::{NetworkRow, NetworkStatus, Store};
 
 use crate::players::short;
 use crate::run_dir::RunDir;
+
+/// Networks that won their match, the run's first one not among them.
+pub fn promotions(networks: &[NetworkRow]) -> usize {
+    networks
+        .iter()
+        .filter(|n| matches!(n.status, NetworkStatus::Best | NetworkStatus::Promoted))
+        .filter(|n| n.parent.is_some())
+        .count()
+}
 
 /// The facts that `tengen status --json` promises.
 pub fn facts(store: &Store) -> Result<Value> {
@@ -18,11 +27,7 @@ pub fn facts(store: &Store) -> Result<Value> {
         .chain(store.metrics()?.iter().map(|m| m.step))
         .max()
         .unwrap_or(0);
-    let promotions = networks
-        .iter()
-        .filter(|n| matches!(n.status, NetworkStatus::Best | NetworkStatus::Promoted))
-        .filter(|n| n.parent.is_some())
-        .count();
+    let promotions = promotions(&networks);
     Ok(json!({
         "games": counts.games,
         "positions": counts.positions,

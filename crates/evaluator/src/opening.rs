@@ -2,7 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use tengen_inference::{EvalError, Leaf, LeafEvaluator, evaluate_in_batches};
 use tengen_rules::{GameState, Move};
 
 use crate::GateConfig;
@@ -40,29 +40,13 @@ pub(crate) fn openings(
         .collect();
     for _ in 0..config.opening_moves {
         let states: Vec<Leaf<'_>> = lines.iter().map(|line| Leaf::new(&line.state)).collect();
-        let ours = evaluate_all(candidate, &states)?;
-        let theirs = evaluate_all(base, &states)?;
+        let ours = evaluate_in_batches(candidate, &states)?;
+        let theirs = evaluate_in_batches(base, &states)?;
         for (line, (a, b)) in lines.iter_mut().zip(ours.iter().zip(&theirs)) {
             line.extend(&a.policy, &b.policy, config.opening_temperature);
         }
     }
     Ok(lines.into_iter().map(|line| line.moves).collect())
-}
-
-/// Evaluates any number of leaves in batches the evaluator takes; one answer a leaf, in order.
-pub(crate) fn evaluate_all(
-    evaluator: &mut dyn LeafEvaluator,
-    leaves: &[Leaf<'_>],
-) -> Result<Vec<Evaluation>, EvalError> {
-    let mut answers = Vec::with_capacity(leaves.len());
-    for batch in leaves.chunks(evaluator.max_batch().get()) {
-        let answered = evaluator.evaluate(batch)?;
-        if answered.len() != batch.len() {
-            return Err(EvalError::WrongCount { asked: batch.len(), answered: answered.len() });
-        }
-        answers.extend(answered);
-    }
-    Ok(answers)
 }
 
 struct Line {

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-use tengen_inference::{EvalError, Leaf, LeafEvaluator};
+use tengen_inference::{EvalError, Leaf, LeafEvaluator, evaluate_in_batches};
 use tengen_record::GameRecord;
 use tengen_rules::{BoardSize, GameState, Komi, Move, Rules};
 use tengen_search::SearchConfig;
 
 use crate::GateConfig;
 use crate::game::{Game, Side};
-use crate::opening::{evaluate_all, openings, stream};
+use crate::opening::{openings, stream};
 
 /// A game of a match: `(pair, colour)`; colour 0 = the candidate is Black, 1 = it is White.
 pub type Slot = (u32, u8);
@@ -186,7 +186,7 @@ impl MatchRunner {
             .iter()
             .map(|(_, leaf, symmetry)| Leaf { state: leaf.state(), symmetry: *symmetry })
             .collect();
-        let answers = evaluate_all(evaluator, &leaves)?;
+        let answers = evaluate_in_batches(evaluator, &leaves)?;
         report.evaluations[side.index()] += answers.len() as u64;
         for ((index, leaf, _), answer) in pending.into_iter().zip(&answers) {
             games[index].answer(leaf, answer);

@@ -13,6 +13,7 @@
 //!
 //! Evaluators are wrapped, not flagged: a cache or a counter is an evaluator around another.
 
+mod batch;
 mod cache;
 mod count;
 mod error;
@@ -22,6 +23,7 @@ mod scripted;
 mod softmax;
 mod uniform;
 
+pub use batch::{check_batch, evaluate_in_batches};
 pub use cache::{CacheStats, CachedEvaluator};
 pub use count::{CountingEvaluator, EvalStats};
 pub use error::EvalError;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use crate::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use crate::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 
 type Script = dyn FnMut(&Leaf<'_>) -> Result<Evaluation, EvalError> + Send;
 
@@ -41,10 +41,7 @@ impl LeafEvaluator for ScriptedEvaluator {
     }
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
-        let max = self.max_batch.get();
-        if leaves.len() > max {
-            return Err(EvalError::BatchTooLarge { asked: leaves.len(), max });
-        }
+        check_batch(leaves, self.max_batch)?;
         leaves.iter().map(|leaf| (self.script)(leaf)).collect()
     }
 }

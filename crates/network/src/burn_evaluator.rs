@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use tengen_features::{FeatureSet, encode};
-use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 use tengen_rules::BoardSize;
 
 use crate::{Net, NetworkConfig, NetworkError, Weights};
@@ -77,10 +77,7 @@ impl LeafEvaluator for BurnEvaluator {
     }
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
-        let max = self.max_batch.get();
-        if leaves.len() > max {
-            return Err(EvalError::BatchTooLarge { asked: leaves.len(), max });
-        }
+        check_batch(leaves, self.max_batch)?;
         // One forward pass takes one board size, so neighbours of a size go together.
         let runs = leaves.chunk_by(|a, b| a.state.size() == b.state.size());
         let mut answers = Vec::with_capacity(leaves.len());

@@ -1,6 +1,6 @@
 //! From leaves to answers: the one place that cuts a batch to an evaluator's size.
 
-use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, evaluate_in_batches};
 use tengen_rules::Symmetry;
 use tengen_search::PendingLeaf;
 
@@ -73,17 +73,8 @@ pub fn evaluate_all(
         .zip(symmetries)
         .map(|(leaf, &symmetry)| Leaf { state: leaf.state(), symmetry })
         .collect();
-    let mut answers = Vec::with_capacity(leaves.len());
-    for chunk in leaves.chunks(evaluator.max_batch().get()) {
-        let part = evaluator.evaluate(chunk)?;
-        if part.len() != chunk.len() {
-            return Err(EvalError::WrongCount { asked: chunk.len(), answered: part.len() });
-        }
-        for (leaf, answer) in chunk.iter().zip(&part) {
-            check(leaf, answer)?;
-        }
-        answers.extend(part);
-    }
+    let answers = evaluate_in_batches(evaluator, &leaves)?;
+    leaves.iter().zip(&answers).try_for_each(|(leaf, answer)| check(leaf, answer))?;
     Ok(answers)
 }
 

@@ -12,7 +12,7 @@ use tengen_selfplay::GameSettings;
 use tengen_store::{Conclusion, MatchRow, Store};
 
 use crate::config::Config;
-use crate::players::{Player, short};
+use crate::players::Player;
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 
@@ -135,11 +135,8 @@ pub fn judge(
 ) -> Result<GateResult> {
     let gate: GateConfig = serde_json::from_str(&open.gate_config_json)
         .with_context(|| format!("the gate config stored with match {}", open.id))?;
-    let load = |id: &str| -> Result<Player> {
-        let (config, weights) = dir.load(id)?;
-        Ok(Player::Network { name: short(id), config, weights })
-    };
-    let (candidate, base) = (load(&open.candidate)?, load(&open.base)?);
+    let (candidate, base) =
+        (Player::of_run(dir, &open.candidate)?, Player::of_run(dir, &open.base)?);
     let settings = config.rules.settings()?;
     let plan = MatchPlan {
         gate: &gate,

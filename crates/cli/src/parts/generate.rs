@@ -39,8 +39,7 @@ impl Generator {
         if best == self.network {
             return Ok(());
         }
-        let (config, weights) = dir.load(&best)?;
-        let player = Player::Network { name: best.clone(), config, weights };
+        let player = Player::of_run(dir, &best)?;
         self.evaluators =
             (0..self.pool.workers()).map(|_| player.evaluator()).collect::<Result<_>>()?;
         tracing::info!(network = %best, "self-play uses a new network");

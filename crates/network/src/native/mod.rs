@@ -16,7 +16,7 @@ mod kernel;
 use std::num::NonZeroUsize;
 
 use tengen_features::{FeatureSet, encode_nhwc};
-use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
+use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 use tengen_rules::BoardSize;
 
 use crate::{NetworkConfig, NetworkError, Weights};
@@ -113,10 +113,7 @@ impl LeafEvaluator for NativeEvaluator {
     }
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
-        let max = self.max_batch.get();
-        if leaves.len() > max {
-            return Err(EvalError::BatchTooLarge { asked: leaves.len(), max });
-        }
+        check_batch(leaves, self.max_batch)?;
         let mut answers = Vec::with_capacity(leaves.len());
         for same_size in leaves.chunk_by(|a, b| a.state.size() == b.state.size()) {
             let size = same_size[0].state.size();
