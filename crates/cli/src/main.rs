@@ -8,6 +8,7 @@ mod bench;
 mod commands;
 mod config;
 mod logging;
+mod metrics;
 mod parts;
 mod pipeline;
 mod players;
@@ -17,6 +18,7 @@ mod report;
 mod run_dir;
 mod status;
 mod stop;
+mod tensorboard;
 
 use std::process::ExitCode;
 
