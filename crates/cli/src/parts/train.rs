@@ -97,8 +97,7 @@ impl Training {
             match self.trainer.train_step() {
                 Ok(report) => {
                     if report.step.is_multiple_of(10) {
-                        store.add_metric(report.step, &serde_json::to_string(&report)?)?;
-                        metrics.add("train", report.step, &report)?;
+                        self.note(&report, store, metrics)?;
                     }
                     self.last = Some(report);
                 }
@@ -119,7 +118,16 @@ impl Training {
                 break;
             }
         }
-        Ok(())
+        // The turn's last step too, so that `tengen status` knows where training stands.
+        match self.last.clone() {
+            Some(last) if !last.step.is_multiple_of(10) => self.note(&last, store, metrics),
+            _ => Ok(()),
+        }
+    }
+
+    fn note(&self, report: &StepReport, store: &mut Store, metrics: &mut Metrics) -> Result<()> {
+        store.add_metric(report.step, &serde_json::to_string(report)?)?;
+        metrics.add("train", report.step, report)
     }
 
     /// Tells self-play in other processes how far training has come: the games whose positions
