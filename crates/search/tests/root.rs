@@ -114,8 +114,10 @@ fn root_of(visits: &[u32]) -> RootStats {
         action,
         visits,
         q: Value::DRAW,
+        q_stdev: 0.0,
         prior,
         raw_prior: prior,
+        proven: None,
     };
     RootStats {
         visits: visits.iter().sum(),
@@ -124,6 +126,7 @@ fn root_of(visits: &[u32]) -> RootStats {
         children: visits.iter().enumerate().map(child).collect(),
         winner: None,
         noised: false,
+        proven: None,
     }
 }
 
