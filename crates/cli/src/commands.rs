@@ -209,8 +209,12 @@ fn match_players(args: &MatchArgs) -> Result<()> {
 fn gtp(args: &GtpArgs) -> Result<()> {
     let (player, run) = Player::parse(&args.net)?;
     let settings = settings(args.size, args.komi, &args.rules, run.as_ref(), 19)?;
-    let search =
-        SearchConfig { visits: args.visits, ..run.map(|config| config.search).unwrap_or_default() };
+    let search = SearchConfig {
+        visits: args.visits,
+        // At play a pass is a move like any other, handicap stones or not.
+        pass_from_ply: 0,
+        ..run.map(|config| config.search).unwrap_or_default()
+    };
     let info = EngineInfo {
         version: format!("{} {}", env!("CARGO_PKG_VERSION"), player.name()),
         size: settings.size,

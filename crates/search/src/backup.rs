@@ -21,9 +21,13 @@ impl Tree {
             let size = state.size();
             let legal = self.scratch.legal.get_or_insert_with(|| LegalMask::empty(size));
             state.legal_moves_into(legal);
+            let early = state.move_number() < self.config.pass_from_ply as usize;
+            let left_out = (early && legal.count() > 1).then(|| size.pass_action());
             let row = self.arena.expand(node, value);
             // A prior that is no number, or below 0, is none.
-            legal.iter().for_each(|a| row[a] = evaluation.policy[a].max(0.0));
+            for action in legal.iter().filter(|&action| Some(action) != left_out) {
+                row[action] = evaluation.policy[action].max(0.0);
+            }
             self.arena.find_next(node);
             if node == ROOT {
                 self.prepare_root();

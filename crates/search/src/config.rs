@@ -60,6 +60,10 @@ pub struct SearchConfig {
     /// Least share of the most visited move's visits to be played by its bound. Default and
     /// KataGo 0.15.
     pub lcb_min_share: f32,
+    /// Moves of the game before which a pass is not searched where a stone can be played. 0
+    /// (default, and the papers) for none; ELF OpenGo 160 on 19x19. Young networks otherwise learn
+    /// to pass on open boards, where komi makes it look safe, and games end before they begin.
+    pub pass_from_ply: u32,
     /// Prove wins and losses below finished games: exact bounds are carried up, a proven position
     /// is not searched on, a proven loss not played. Exact because every node is one line of play,
     /// superko included. Default false; the papers have none.
@@ -100,6 +104,7 @@ impl Default for SearchConfig {
             forced_playouts: 0.0,
             lcb_stdevs: 0.0,
             lcb_min_share: 0.15,
+            pass_from_ply: 0,
             solve: false,
             graph: false,
             gumbel: false,
@@ -158,6 +163,13 @@ impl SearchConfig {
         }
         // A node reached by several lines cannot say what superko will allow on each of them.
         need(!(self.solve && self.graph), "solve", "true".into(), "false with search.graph");
+        // Nothing is proven about a game in which a legal move was left out.
+        need(
+            !(self.solve && self.pass_from_ply > 0),
+            "solve",
+            "true".into(),
+            "false with search.pass_from_ply",
+        );
         problems
     }
 }
