@@ -1,6 +1,5 @@
-//! Weights as the kernel wants them: normalisation folded in, packed by output block.
+//! Weights with the batch normalisations folded in.
 
-use super::kernel::LANES;
 use crate::{NORM_EPSILON, NetworkConfig, NetworkError, Weights};
 
 /// A convolution with its batch normalisation folded into weights and bias.
@@ -8,23 +7,19 @@ use crate::{NORM_EPSILON, NetworkConfig, NetworkError, Weights};
 pub(super) struct FoldedConv {
     /// Input channels.
     pub inputs: usize,
-    /// `[outputs / LANES, taps, inputs, LANES]`, zero beyond the true outputs.
+    /// Taps of the kernel: 1 or 9.
+    pub taps: usize,
+    /// `[outputs, inputs, taps]`.
     pub weights: Vec<f32>,
-    /// `[outputs rounded up to LANES]`, zero beyond the true outputs.
+    /// `[outputs]`.
     pub bias: Vec<f32>,
 }
 
 impl FoldedConv {
-    /// Channels per point that it writes: the outputs, rounded up to whole blocks.
-    pub(super) fn stride(&self) -> usize {
-        self.bias.len()
-    }
-
     /// Folds the named `(conv, norm)` pairs over one input into one convolution that writes their
     /// outputs side by side.
     fn side_by_side(weights: &Weights, pairs: &[(&str, &str)]) -> Result<Self, NetworkError> {
-        let mut rows: Vec<(Vec<f32>, f32)> = Vec::new();
-        let (mut inputs, mut taps) = (0, 0);
+        let mut folded = Self { inputs: 0, taps: 0, weights: Vec::new(), bias: Vec::new() };
         for (conv, norm) in pairs {
             let kernel = weights.get(&format!("{conv}.weight"))?;
             let [outputs, channels, height, width] = kernel.shape[..] else {
@@ -34,31 +29,19 @@ impl FoldedConv {
                     found: kernel.shape.clone(),
                 });
             };
-            (inputs, taps) = (channels, height * width);
+            (folded.inputs, folded.taps) = (channels, height * width);
+            let row_length = channels * height * width;
             let part = |part: &str| weights.get(&format!("{norm}.{part}")).map(|t| &t.data);
             let (gamma, beta) = (part("gamma")?, part("beta")?);
             let (mean, var) = (part("mean")?, part("var")?);
             for output in 0..outputs {
                 let scale = gamma[output] / (var[output] + NORM_EPSILON).sqrt();
-                let row = &kernel.data[output * inputs * taps..][..inputs * taps];
-                let row = row.iter().map(|w| w * scale).collect();
-                rows.push((row, beta[output] - mean[output] * scale));
+                let row = &kernel.data[output * row_length..][..row_length];
+                folded.weights.extend(row.iter().map(|w| w * scale));
+                folded.bias.push(beta[output] - mean[output] * scale);
             }
         }
-        let stride = rows.len().next_multiple_of(LANES);
-        let mut packed = vec![0.0; stride * taps * inputs];
-        let mut bias = vec![0.0; stride];
-        for (output, (row, shift)) in rows.into_iter().enumerate() {
-            let (block, lane) = (output / LANES, output % LANES);
-            bias[output] = shift;
-            for tap in 0..taps {
-                for input in 0..inputs {
-                    let to = ((block * taps + tap) * inputs + input) * LANES + lane;
-                    packed[to] = row[input * taps + tap];
-                }
-            }
-        }
-        Ok(Self { inputs, weights: packed, bias })
+        Ok(folded)
     }
 }
 

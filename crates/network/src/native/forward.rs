@@ -1,124 +1,199 @@
 //! The pass itself: a few boards at a time through the whole tower.
 
-use super::fold::FoldedNet;
+use std::sync::Arc;
+
+use super::buffer::Buffer;
+use super::geometry::Geometry;
 use super::heads::{self, HeadScratch};
-use super::kernel::{Places, Simd, Then, convolve};
+use super::packed::PackedConv;
+use super::shared::SharedNet;
+use super::simd::{Finish, Kernel, Layout, Planes, Products, TileSize};
 
-/// Points that go through the tower together: enough to use each block of weights often, few
-/// enough that their activations stay in a core's own cache.
-const POINTS_TOGETHER: usize = 384;
+/// Floats between the planes of a transform beyond what they hold: planes a power of two apart
+/// would share the same few places of the cache.
+const PLANE_GAP: usize = 16;
 
-/// A folded network with the room it computes in.
+/// A network with the room that one thread computes in.
 ///
-/// Each board lies in a grid with a border of one point that stays zero, so that a 3×3
-/// convolution needs no special case at the edge. All room is reused; it is only made anew when
-/// the board's size changes.
+/// All room is reused; it is only made anew when the board's size changes.
 #[derive(Clone, Debug)]
 pub(super) struct Forward {
-    net: FoldedNet,
-    simd: Simd,
-    width: usize,
-    height: usize,
-    /// Grid index of every true point, board after board.
-    points: Vec<usize>,
-    /// Grid distances of a 3×3 kernel's taps, in the order of the stored weights.
-    taps: [isize; 9],
-    /// `[grid, planes]`.
-    input: Vec<f32>,
-    /// `[grid, channels]`: the residual stream.
-    trunk: Vec<f32>,
-    /// `[grid, channels]`: between the two convolutions of a block.
-    inner: Vec<f32>,
-    /// `[grid, policy + value channels]`.
-    features: Vec<f32>,
+    shared: Arc<SharedNet>,
+    geometry: Geometry,
+    /// Planes of a point, rounded up to whole vectors.
+    planes: usize,
+    /// Grids of `planes` channels.
+    input: Buffer,
+    /// Grids of the tower's channels: the residual stream.
+    trunk: Buffer,
+    /// Grids of the tower's channels: between the two convolutions of a block.
+    inner: Buffer,
+    /// The tower's last answer without borders, `[boards, area, channels]`.
+    top: Buffer,
+    /// `[boards, area, policy + value channels]`.
+    features: Buffer,
+    room: Room,
     scratch: HeadScratch,
 }
 
+/// Both sides of the matrix products, `[points, tiles, channels]`.
+#[derive(Clone, Debug, Default)]
+struct Room {
+    transformed: Buffer,
+    sums: Buffer,
+}
+
 impl Forward {
-    pub(super) fn new(net: FoldedNet, simd: Simd) -> Self {
+    pub(super) fn new(shared: Arc<SharedNet>) -> Self {
+        let planes = shared.net.stem.inputs.next_multiple_of(shared.kernel.lanes());
         Self {
-            net,
-            simd,
-            width: 0,
-            height: 0,
-            points: Vec::new(),
-            taps: [0; 9],
-            input: Vec::new(),
-            trunk: Vec::new(),
-            inner: Vec::new(),
-            features: Vec::new(),
+            shared,
+            geometry: Geometry::new(0, 0, TileSize::Two),
+            planes,
+            input: Buffer::default(),
+            trunk: Buffer::default(),
+            inner: Buffer::default(),
+            top: Buffer::default(),
+            features: Buffer::default(),
+            room: Room::default(),
             scratch: HeadScratch::default(),
         }
     }
 
-    /// Boards of this size that go through the tower together.
-    pub(super) fn boards_together(width: usize, height: usize) -> usize {
-        (POINTS_TOGETHER / (width * height)).max(1)
+    pub(super) fn kernel(&self) -> Kernel {
+        self.shared.kernel
     }
 
-    /// Makes room for boards of this size; nothing to do if it was the last one.
-    pub(super) fn fit(&mut self, width: usize, height: usize) {
-        if (width, height) == (self.width, self.height) {
-            return;
+    /// Makes room for boards of this size; nothing to do if it was the last one. Returns how many
+    /// go through the tower together.
+    pub(super) fn fit(&mut self, width: usize, height: usize) -> usize {
+        if (width, height) != (self.geometry.width, self.geometry.height) {
+            let size = self.shared.tile_size(width, height);
+            let channels = self.shared.tower(size).stem.channels();
+            self.geometry = Geometry::new(width, height, size);
+            let geometry = &self.geometry;
+            // Borders must be zero, whatever lay there for the last size.
+            self.input.reset(geometry.grid_length(self.planes));
+            self.trunk.reset(geometry.grid_length(channels));
+            self.inner.reset(geometry.grid_length(channels));
+            let points = geometry.boards * geometry.area();
+            self.top.reset(points * channels);
+            self.features.reset(points * self.shared.heads.channels());
+            let tiles = geometry.tiles(geometry.boards).len();
+            let widest = channels.max(self.planes);
+            self.room.transformed.reset(size.points() * (tiles * widest + PLANE_GAP));
+            self.room.sums.reset(size.points() * (tiles * channels + PLANE_GAP));
         }
-        (self.width, self.height) = (width, height);
-        let boards = Self::boards_together(width, height);
-        let (columns, rows) = (width + 2, height + 2);
-        self.points.clear();
-        for board in 0..boards {
-            for row in 0..height {
-                let start = (board * rows + row + 1) * columns + 1;
-                self.points.extend(start..start + width);
-            }
-        }
-        for (tap, to) in self.taps.iter_mut().enumerate() {
-            let (down, right) = (tap as isize / 3 - 1, tap as isize % 3 - 1);
-            *to = down * columns as isize + right;
-        }
-        // Borders must be zero, whatever lay there for the last size.
-        let grid = boards * rows * columns;
-        for (buffer, channels) in [
-            (&mut self.input, self.net.stem.inputs),
-            (&mut self.trunk, self.net.stem.stride()),
-            (&mut self.inner, self.net.stem.stride()),
-            (&mut self.features, self.net.heads.stride()),
-        ] {
-            buffer.clear();
-            buffer.resize(grid * channels, 0.0);
-        }
+        self.geometry.boards
     }
 
     /// Puts one board's planes, `[H, W, planes]`, in its place.
     pub(super) fn set_input(&mut self, board: usize, planes: &[f32]) {
-        let channels = self.net.stem.inputs;
-        let area = self.width * self.height;
-        let rows = planes.chunks_exact(self.width * channels);
-        for (start, row) in self.points[board * area..].iter().step_by(self.width).zip(rows) {
-            self.input[start * channels..][..row.len()].copy_from_slice(row);
+        let from = self.shared.net.stem.inputs;
+        let layout = self.geometry.outputs(self.planes);
+        for (row, line) in planes.chunks_exact(self.geometry.width * from).enumerate() {
+            let start = layout.origin + board * layout.board + row * layout.row;
+            let points = self.input[start..].chunks_exact_mut(self.planes);
+            for (to, point) in points.zip(line.chunks_exact(from)) {
+                to[..from].copy_from_slice(point);
+            }
         }
     }
 
     /// Runs the tower and both 1×1 convolutions on the first `boards` boards.
     pub(super) fn run(&mut self, boards: usize) {
-        let points = &self.points[..boards * self.width * self.height];
-        let net = &self.net;
-        let stem = Places { points, taps: &self.taps, stride: net.stem.inputs };
-        convolve(self.simd, &net.stem, &stem, &self.input, &mut self.trunk, Then::Relu);
+        let shared = Arc::clone(&self.shared);
+        let tower = shared.tower(self.geometry.size);
+        let geometry = &self.geometry;
+        let channels = tower.stem.channels();
+        let (grid, dense) = (geometry.outputs(channels), geometry.dense(channels));
+        let mut pass = Pass { kernel: shared.kernel, geometry, boards, room: &mut self.room };
 
-        let stride = net.stem.stride();
-        let tower = Places { points, taps: &self.taps, stride };
-        for [first, second] in &net.blocks {
-            convolve(self.simd, first, &tower, &self.trunk, &mut self.inner, Then::Relu);
-            convolve(self.simd, second, &tower, &self.inner, &mut self.trunk, Then::AddRelu);
+        let to: (&mut [f32], _) = match tower.blocks.is_empty() {
+            true => (&mut self.top, &dense),
+            false => (&mut self.trunk, &grid),
+        };
+        pass.convolve(&tower.stem, &self.input, self.planes, None, to);
+        let last = tower.blocks.len().saturating_sub(1);
+        for (index, [first, second]) in tower.blocks.iter().enumerate() {
+            pass.convolve(first, &self.trunk, channels, None, (&mut self.inner, &grid));
+            if index < last {
+                let skip = Some((None, &grid));
+                pass.convolve(second, &self.inner, channels, skip, (&mut self.trunk, &grid));
+            } else {
+                let skip = Some((Some(&self.trunk[..]), &grid));
+                pass.convolve(second, &self.inner, channels, skip, (&mut self.top, &dense));
+            }
         }
-        let heads = Places { points, taps: &[0], stride };
-        convolve(self.simd, &net.heads, &heads, &self.trunk, &mut self.features, Then::Relu);
+        let heads = &shared.heads;
+        let products = Products {
+            points: 1,
+            rows: boards * geometry.area(),
+            depth: heads.inputs,
+            columns: heads.channels(),
+            v_row: channels,
+            v_point: 0,
+            m_point: 0,
+        };
+        shared.kernel.products(&products, &self.top, &heads.weights, &mut self.features);
     }
 
     /// After [`Forward::run`]: writes one board's `[area + 1]` logits and returns its value.
     pub(super) fn answer(&mut self, board: usize, logits: &mut [f32]) -> f32 {
-        let area = self.width * self.height;
-        let points = &self.points[board * area..][..area];
-        heads::answer(&self.net, &self.features, points, &mut self.scratch, logits)
+        let channels = self.shared.heads.channels();
+        let length = self.geometry.area() * channels;
+        let features = &mut self.features[board * length..][..length];
+        for point in features.chunks_exact_mut(channels) {
+            for (x, bias) in point.iter_mut().zip(&self.shared.heads.bias) {
+                *x = (*x + bias).max(0.0);
+            }
+        }
+        heads::answer(&self.shared.net, features, channels, &mut self.scratch, logits)
+    }
+}
+
+/// One call's convolutions.
+struct Pass<'a> {
+    kernel: Kernel,
+    geometry: &'a Geometry,
+    boards: usize,
+    room: &'a mut Room,
+}
+
+impl Pass<'_> {
+    /// `to = max(conv(from) + bias + skip, 0)`: `from` is grids of `from_channels`; what skips, if
+    /// anything does, lies as its layout says, in `to` itself when it has no slice.
+    fn convolve(
+        &mut self,
+        conv: &PackedConv,
+        from: &[f32],
+        from_channels: usize,
+        skip: Option<(Option<&[f32]>, &Layout)>,
+        (to, layout): (&mut [f32], &Layout),
+    ) {
+        let (geometry, size) = (self.geometry, self.geometry.size);
+        let tiles = geometry.tiles(self.boards);
+        let plane = |channels: usize| tiles.len() * channels + PLANE_GAP;
+        let planes = Planes { point: plane(from_channels), channels: from_channels };
+        let transformed = &mut self.room.transformed;
+        self.kernel.input(size, tiles, &geometry.inputs(from_channels), &planes, from, transformed);
+
+        let columns = conv.channels();
+        let products = Products {
+            points: size.points(),
+            rows: tiles.len(),
+            depth: conv.inputs,
+            columns,
+            v_row: from_channels,
+            v_point: planes.point,
+            m_point: plane(columns),
+        };
+        let sums = &mut self.room.sums;
+        self.kernel.products(&products, transformed, &conv.weights, sums);
+
+        let planes = Planes { point: products.m_point, channels: columns };
+        let (slice, skip) = skip.map_or((None, None), |(slice, layout)| (slice, Some(layout)));
+        let finish = Finish { width: geometry.width, height: geometry.height, layout, skip };
+        self.kernel.output(size, tiles, &planes, &finish, sums, &conv.bias, slice, to);
     }
 }

@@ -12,25 +12,24 @@ pub(super) struct HeadScratch {
     hidden: Vec<f32>,
 }
 
-/// Reads one board's policy and value features (`features` is `[grid, heads.stride()]`) at its
-/// true `points`, writes `[area + 1]` logits and returns the value in `(-1, 1)`.
+/// Reads one board's policy and value features, `[area, stride]`, writes `[area + 1]` logits and returns the value in `(-1, 1)`.
 pub(super) fn answer(
     net: &FoldedNet,
     features: &[f32],
-    points: &[usize],
+    stride: usize,
     scratch: &mut HeadScratch,
     logits: &mut [f32],
 ) -> f32 {
-    let stride = net.heads.stride();
     let (p, v) = (net.policy_channels, net.value_channels);
-    pool(features, points, stride, 0, p, &mut scratch.policy);
-    pool(features, points, stride, p, v, &mut scratch.value);
+    pool(features, stride, 0, p, &mut scratch.policy);
+    pool(features, stride, p, v, &mut scratch.value);
 
     let bias = net.policy_out.bias[0];
-    for (logit, &point) in logits.iter_mut().zip(points) {
-        *logit = bias + dot(&features[point * stride..][..p], &net.policy_out.weights);
+    let (pass, on_board) = logits.split_last_mut().expect("passing is always an action");
+    for (logit, point) in on_board.iter_mut().zip(features.chunks_exact(stride)) {
+        *logit = bias + dot(&point[..p], &net.policy_out.weights);
     }
-    logits[points.len()] = net.policy_pass.bias[0] + dot(&scratch.policy, &net.policy_pass.weights);
+    *pass = net.policy_pass.bias[0] + dot(&scratch.policy, &net.policy_pass.weights);
 
     scratch.hidden.clear();
     let rows = net.value_hidden.weights.chunks_exact(2 * v).zip(&net.value_hidden.bias);
@@ -38,27 +37,20 @@ pub(super) fn answer(
     (net.value_out.bias[0] + dot(&scratch.hidden, &net.value_out.weights)).tanh()
 }
 
-/// Mean, then max, over `points` of `channels` channels from `first` on.
-fn pool(
-    features: &[f32],
-    points: &[usize],
-    stride: usize,
-    first: usize,
-    channels: usize,
-    pooled: &mut Vec<f32>,
-) {
+/// Mean, then max, over all points of `channels` channels from `first` on.
+fn pool(features: &[f32], stride: usize, first: usize, channels: usize, pooled: &mut Vec<f32>) {
     pooled.clear();
     pooled.resize(2 * channels, 0.0);
     let (mean, max) = pooled.split_at_mut(channels);
     max.fill(f32::NEG_INFINITY);
-    for &point in points {
-        let from = &features[point * stride + first..][..channels];
+    for point in features.chunks_exact(stride) {
+        let from = &point[first..][..channels];
         for ((mean, max), &x) in mean.iter_mut().zip(max.iter_mut()).zip(from) {
             *mean += x;
             *max = max.max(x);
         }
     }
-    let scale = 1.0 / points.len() as f32;
+    let scale = stride as f32 / features.len() as f32;
     mean.iter_mut().for_each(|sum| *sum *= scale);
 }
 

@@ -2,18 +2,25 @@
 //!
 //! Self-play asks millions of small questions, and a tensor library spends most of such a
 //! question on the way to its kernels. Here batch normalisation is folded into the convolutions
-//! when the network is loaded, activations lie channels-last in zero-bordered grids, and one
-//! direct-convolution kernel does bias, residual and ReLU while its sums are still in registers.
-//! A few boards at a time go through the whole tower, so that they stay in the cache.
+//! when the network is loaded, and each 3×3 convolution is Winograd's: boards are cut into tiles
+//! ([`geometry`]), transformed, multiplied point by point, and transformed back with bias, residual and
+//! ReLU on the way out ([`simd`]). A few boards at a time go through the whole tower
+//! ([`forward`]), so that what one step writes is near when the next reads it.
 //!
-//! An instance is single-threaded and owns its room: self-play gives each core one.
+//! An instance is single-threaded and owns its room; clones share the weights. Figures and their
+//! derivation: `docs/performance.md`.
 
+mod buffer;
 mod fold;
 mod forward;
+mod geometry;
 mod heads;
-mod kernel;
+mod packed;
+mod shared;
+mod simd;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use tengen_features::{FeatureSet, encode_nhwc};
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
@@ -22,12 +29,16 @@ use tengen_rules::BoardSize;
 use crate::{NetworkConfig, NetworkError, Weights};
 use fold::FoldedNet;
 use forward::Forward;
-use kernel::Simd;
+use shared::SharedNet;
+use simd::Kernel;
 
 /// Evaluates leaves with our own forward pass, in `f32`, on one thread.
 ///
-/// Any board size, also mixed in one call. The same instance gives the same answers for the same
-/// leaves in any batch; machines with and without AVX2 and FMA may differ in the last digits.
+/// Any board size, also mixed in one call. The answer for a leaf is the same to the bit in any
+/// batch; machines of different instruction sets may differ in the last digits.
+///
+/// A clone shares the weights and has room of its own: make one evaluator, and clone it for each
+/// further thread.
 #[derive(Clone, Debug)]
 pub struct NativeEvaluator {
     forward: Forward,
@@ -50,7 +61,7 @@ impl NativeEvaluator {
         weights: &Weights,
         max_batch: NonZeroUsize,
     ) -> Result<Self, NetworkError> {
-        Self::with_simd(config, weights, max_batch, Simd::detect())
+        Self::with_kernel(config, weights, max_batch, Kernel::detect())
     }
 
     /// The same on plain Rust alone, as it runs on machines without AVX2 and FMA.
@@ -62,21 +73,24 @@ impl NativeEvaluator {
         weights: &Weights,
         max_batch: NonZeroUsize,
     ) -> Result<Self, NetworkError> {
-        Self::with_simd(config, weights, max_batch, Simd::Portable)
+        Self::with_kernel(config, weights, max_batch, Kernel::Portable)
     }
 
-    fn with_simd(
+    fn with_kernel(
         config: &NetworkConfig,
         weights: &Weights,
         max_batch: NonZeroUsize,
-        simd: Simd,
+        kernel: Kernel,
     ) -> Result<Self, NetworkError> {
         let problems = config.validate();
         if !problems.is_empty() {
             return Err(NetworkError::Config(problems));
         }
         Ok(Self {
-            forward: Forward::new(FoldedNet::new(config, weights)?, simd),
+            forward: Forward::new(Arc::new(SharedNet::new(
+                FoldedNet::new(config, weights)?,
+                kernel,
+            ))),
             features: config.features()?,
             max_batch,
             planes: Vec::new(),
@@ -84,14 +98,19 @@ impl NativeEvaluator {
         })
     }
 
-    /// Runs up to [`Forward::boards_together`] leaves of one size.
+    /// The name of the instruction set that it runs on.
+    #[must_use]
+    pub fn kernel(&self) -> &'static str {
+        self.forward.kernel().name()
+    }
+
+    /// Runs leaves of one size, as many as go through the tower together.
     fn evaluate_together(
         &mut self,
         size: BoardSize,
         leaves: &[Leaf<'_>],
         answers: &mut Vec<Evaluation>,
     ) -> Result<(), EvalError> {
-        self.forward.fit(size.width(), size.height());
         self.planes.resize(self.features.planes() * size.area(), 0.0);
         self.logits.resize(size.actions(), 0.0);
         for (board, leaf) in leaves.iter().enumerate() {
@@ -117,8 +136,10 @@ impl LeafEvaluator for NativeEvaluator {
         let mut answers = Vec::with_capacity(leaves.len());
         for same_size in leaves.chunk_by(|a, b| a.state.size() == b.state.size()) {
             let size = same_size[0].state.size();
-            let together = Forward::boards_together(size.width(), size.height());
-            for leaves in same_size.chunks(together) {
+            let together = self.forward.fit(size.width(), size.height());
+            // Shares as even as can be: a last one of few boards would waste the kernels.
+            let shares = same_size.len().div_ceil(together);
+            for leaves in same_size.chunks(same_size.len().div_ceil(shares)) {
                 self.evaluate_together(size, leaves, &mut answers)?;
             }
         }
