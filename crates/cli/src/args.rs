@@ -295,8 +295,11 @@ pub enum BenchCommand {
         /// Simulations a move.
         #[arg(long, default_value_t = 400)]
         visits: u32,
-        /// Moves to search.
+        /// Games searched side by side, one leaf each in turn.
         #[arg(long, default_value_t = 64)]
+        games: usize,
+        /// Moves to search in each game.
+        #[arg(long, default_value_t = 10)]
         moves: usize,
         /// Facts as JSON on standard output.
         #[arg(long)]

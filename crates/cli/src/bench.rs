@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use tengen_inference::{Leaf, LeafEvaluator, UniformEvaluator};
+use tengen_inference::{Leaf, LeafEvaluator};
 use tengen_network::NativeEvaluator;
-use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
-use tengen_search::{SearchConfig, search_move};
+use tengen_rules::{BoardSize, Symmetry};
+use tengen_search::SearchConfig;
 
 use crate::args::BenchCommand;
 use crate::config::Config;
@@ -19,8 +19,8 @@ pub fn run(what: &BenchCommand) -> Result<()> {
         BenchCommand::Inference { config, batch, seconds, json } => {
             (inference(&Config::load(config)?, *batch, *seconds)?, *json)
         }
-        BenchCommand::Search { size, visits, moves, json } => {
-            (search(*size, *visits, *moves)?, *json)
+        BenchCommand::Search { size, visits, games, moves, json } => {
+            (search(*size, *visits, *games, *moves)?, *json)
         }
     };
     if as_json {
@@ -68,29 +68,16 @@ fn inference(config: &Config, batch: usize, seconds: f64) -> Result<serde_json::
     }))
 }
 
-/// One thread of search on one tree a move, the evaluator answering at once.
-fn search(size: usize, visits: u32, moves: usize) -> Result<serde_json::Value> {
-    let config = SearchConfig { visits, ..SearchConfig::default() };
-    let size = BoardSize::square(size)?;
-    let mut state = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5)?);
-    let mut evaluator = UniformEvaluator;
-    let (began, mut simulations, mut signature) = (Instant::now(), 0u64, 0u64);
-    for number in 0..moves {
-        let (action, stats) = search_move(&mut evaluator, &state, &config, number as u64)?;
-        simulations += u64::from(stats.visits);
-        for child in &stats.children {
-            signature = signature
-                .rotate_left(5)
-                .wrapping_add(child.action as u64 * 31 + u64::from(child.visits));
-        }
-        state.play(size.move_at(action)).context("the search chose an illegal move")?;
-        if state.is_over() {
-            state = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5)?);
-        }
-    }
-    let rate = simulations as f64 / began.elapsed().as_secs_f64();
+/// One thread of search on many trees, the evaluator answering at once.
+fn search(size: usize, visits: u32, games: usize, moves: usize) -> Result<serde_json::Value> {
+    let config = SearchConfig { visits: visits.max(1), ..SearchConfig::default() };
+    let report = tengen_search::bench(BoardSize::square(size)?, &config, games, moves);
     Ok(json!({
-        "what": "search", "threads": 1, "visits": visits, "simulations": simulations,
-        "simulations_per_s": rate, "signature": format!("{signature:016x}"),
+        "what": "search", "threads": 1, "size": size, "visits": config.visits, "games": games,
+        "simulations": report.simulations, "simulations_per_s": report.rate(),
+        "seconds": report.elapsed.as_secs_f64(),
+        "seconds_on_core": report.on_core.map(|time| time.as_secs_f64()),
+        "tree_nodes": report.tree_nodes, "tree_bytes": report.tree_bytes,
+        "signature": format!("{:016x}", report.signature),
     }))
 }

@@ -1,6 +1,7 @@
 //! What may be played: the one definition of legality, ko and superko included.
 
 use crate::board::{Cell, Effect};
+use crate::geometry::MAX_WORDS;
 use crate::{Color, GameState, KoRule, LegalMask, Move};
 use thiserror::Error;
 
@@ -65,9 +66,25 @@ impl GameState {
         if self.is_over() {
             return;
         }
-        for point in 0..self.size().area() {
-            if self.refusal(point).is_none() {
-                mask.insert(point);
+        let geometry = &self.board.geometry;
+        let stones = Color::BOTH.map(|color| self.history.stones(0, color));
+        let mut empty = [0; MAX_WORDS];
+        for (i, word) in empty.iter_mut().enumerate().take(geometry.board.len()) {
+            *word = geometry.board[i] & !(stones[0][i] | stones[1][i]);
+        }
+        // A stone beside an empty point lives, and takes no ko; only where a stone was before could
+        // it repeat a board. Those few points, and those without room, are looked at one by one.
+        let roomy = geometry.adjoining(&empty);
+        for i in 0..geometry.board.len() {
+            let plain = roomy[i] & !self.ever_held[i];
+            mask.insert_word(i, plain);
+            let mut rest = empty[i] & !plain;
+            while rest != 0 {
+                let point = i * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                if self.refusal(point).is_none() {
+                    mask.insert(point);
+                }
             }
         }
         mask.insert(self.size().pass_action());

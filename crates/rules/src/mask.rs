@@ -32,6 +32,11 @@ impl LegalMask {
         self.words[action / 64] |= 1 << (action % 64);
     }
 
+    /// Adds the actions of one word of bits.
+    pub(crate) fn insert_word(&mut self, word: usize, bits: u64) {
+        self.words[word] |= bits;
+    }
+
     /// Whether the action is in the set; an action beyond the size is not.
     pub fn contains(&self, action: usize) -> bool {
         action < self.actions && self.words[action / 64] >> (action % 64) & 1 == 1

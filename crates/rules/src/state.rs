@@ -39,18 +39,33 @@ impl Clone for GameState {
 
     // A search walks from the same root again and again.
     fn clone_from(&mut self, source: &GameState) {
-        self.board.clone_from(&source.board);
-        self.history.clone_from(&source.history);
-        self.past.clone_from(&source.past);
-        self.ever_held.clone_from(&source.ever_held);
-        self.rules = source.rules;
-        self.komi = source.komi;
-        self.to_play = source.to_play;
-        self.move_number = source.move_number;
-        self.passes = source.passes;
-        self.captures = source.captures;
-        self.last_move = source.last_move;
-        self.ko_point = source.ko_point;
+        // Named one by one, so that no field to come is forgotten.
+        let GameState {
+            board,
+            history,
+            rules,
+            komi,
+            to_play,
+            move_number,
+            passes,
+            captures,
+            last_move,
+            ko_point,
+            past,
+            ever_held,
+        } = source;
+        self.board.clone_from(board);
+        self.history.clone_from(history);
+        self.rules = *rules;
+        self.komi = *komi;
+        self.to_play = *to_play;
+        self.move_number = *move_number;
+        self.passes = *passes;
+        self.captures = *captures;
+        self.last_move = *last_move;
+        self.ko_point = *ko_point;
+        self.past.clone_from(past);
+        self.ever_held.clone_from(ever_held);
     }
 }
 

@@ -16,12 +16,23 @@ pub struct BenchReport {
     pub simulations: u64,
     /// What they took, moves and reuse of subtrees included.
     pub elapsed: Duration,
+    /// What of that a core spent on it, so that a busy machine makes no difference; `None` where
+    /// the system does not say (it does on Linux).
+    pub on_core: Option<Duration>,
     /// Fold of every root's visits and every move: the same on every machine and in every build.
     pub signature: u64,
     /// Bytes that the largest tree reserved.
     pub tree_bytes: usize,
     /// Positions in that tree.
     pub tree_nodes: usize,
+}
+
+impl BenchReport {
+    /// Simulations per second of a core: of its own time where that is known.
+    pub fn rate(&self) -> f64 {
+        let time = self.on_core.filter(|t| !t.is_zero()).unwrap_or(self.elapsed);
+        self.simulations as f64 / time.as_secs_f64().max(1e-9)
+    }
 }
 
 /// Searches `moves` moves in each of `games` games side by side, as self-play does: one leaf a game
@@ -39,11 +50,12 @@ pub fn bench(size: BoardSize, config: &SearchConfig, games: usize, moves: usize)
     let mut report = BenchReport {
         simulations: 0,
         elapsed: Duration::ZERO,
+        on_core: None,
         signature: 0xcbf2_9ce4_8422_2325,
         tree_bytes: 0,
         tree_nodes: 0,
     };
-    let began = Instant::now();
+    let (began, core_began) = (Instant::now(), time_on_core());
     let mut trees: Vec<Option<Tree>> =
         openings.iter().map(|state| Some(Tree::new(state.clone(), config))).collect();
     for _ in 0..moves {
@@ -66,7 +78,14 @@ pub fn bench(size: BoardSize, config: &SearchConfig, games: usize, moves: usize)
         }
     }
     report.elapsed = began.elapsed();
+    report.on_core = time_on_core().zip(core_began).map(|(now, then)| now.saturating_sub(then));
     report
+}
+
+/// This thread's time on a core so far, from the scheduler's own count.
+fn time_on_core() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 fn opening(size: BoardSize, rng: &mut ChaCha8Rng) -> GameState {

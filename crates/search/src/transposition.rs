@@ -1,9 +1,10 @@
 //! Graph search: one node for one position, however it was reached.
 //!
 //! Off unless [`graph`](crate::SearchConfig::graph) says so. A position here is the stones, the
-//! player, the passes and the legal moves: what a ko or superko forbids now tells two otherwise
-//! equal boards apart, as it must, since the node's moves are the legal ones. The boards before it
-//! do not, although an encoder may see them: with them no two orders of moves would ever meet.
+//! player, the prisoners, the passes and the legal moves: what a ko or superko forbids now tells
+//! two otherwise equal boards apart, as it must, since the node's moves are the legal ones. The
+//! boards before it do not, although an encoder may see them: with them no two orders of moves
+//! would ever meet.
 //!
 //! A walk always plays a real game from the root, so superko is enforced by the rules, and it is
 //! the position reached, not the edge, that decides which node comes next.
@@ -15,6 +16,7 @@ use tengen_rules::{Color, GameState, LegalMask};
 use crate::Tree;
 use crate::arena::{NodeKind, ROOT};
 use crate::select::Step;
+use crate::tree::result_of;
 
 /// From positions to nodes.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +53,14 @@ impl Table {
         let legal = self.legal.get_or_insert_with(|| LegalMask::empty(state.size()));
         state.legal_moves_into(legal);
         let white = u64::from(state.to_play() == Color::White);
-        let mut key = mix(state.hash() ^ mix(white << 32 | u64::from(state.consecutive_passes())));
+        let [black_took, white_took] = Color::BOTH.map(|by| u64::from(state.captures(by)));
+        let passes = u64::from(state.consecutive_passes());
+        let mut key = mix(state.hash() ^ mix(black_took << 32 | white_took));
+        key = mix(key ^ (white << 32 | passes));
+        // A game that ended has no moves; what it ended with may hang on how it got there.
+        if let Some(result) = result_of(state) {
+            key = mix(key ^ u64::from(result.to_bits()));
+        }
         for action in legal.iter() {
             key = key.rotate_left(5) ^ action as u64;
             key = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
