@@ -9,6 +9,8 @@ pub(crate) struct Geometry {
     pub size: BoardSize,
     /// Four neighbours a point; those off the board are `area`, the index of the wall cell.
     pub neighbours: Box<[[u16; 4]]>,
+    /// Four diagonal neighbours a point, in the same way.
+    pub diagonals: Box<[[u16; 4]]>,
     /// `[point][colour]`.
     pub keys: Box<[[u64; 2]]>,
     /// All points, those with a point to their left, and those with one to their right, as bits.
@@ -24,11 +26,13 @@ impl Geometry {
     pub fn new(size: BoardSize) -> Geometry {
         let wall = size.area() as u16;
         let neighbours = size.points().map(|point| neighbours(size, point, wall)).collect();
+        let diagonals = size.points().map(|point| diagonals(size, point, wall)).collect();
         let keys = (0..size.area()).map(|i| [stone_key(i, 0), stone_key(i, 1)]).collect();
         let (first, last) = (0, size.width() - 1);
         Geometry {
             size,
             neighbours,
+            diagonals,
             keys,
             board: bits(size, |_| true),
             has_left: bits(size, |p| size.col(p) != first),
@@ -67,4 +71,14 @@ fn neighbours(size: BoardSize, point: Point, wall: u16) -> [u16; 4] {
         *slot = neighbour.index() as u16;
     }
     four
+}
+
+fn diagonals(size: BoardSize, point: Point, wall: u16) -> [u16; 4] {
+    let (col, row) = (size.col(point), size.row(point));
+    // A column or row of usize::MAX is off every board.
+    let (left, up) = (col.wrapping_sub(1), row.wrapping_sub(1));
+    [(left, up), (col + 1, up), (left, row + 1), (col + 1, row + 1)].map(|(col, row)| {
+        let inside = col < size.width() && row < size.height();
+        if inside { size.point(col, row).index() as u16 } else { wall }
+    })
 }
