@@ -22,8 +22,8 @@ pub enum Command {
     Selfplay(SelfPlayArgs),
     /// Training alone.
     Train(LoopArgs),
-    /// Gate matches alone.
-    Gate(LoopArgs),
+    /// Gate matches alone (`--config FILE`), and the gate's arithmetic.
+    Gate(GateArgs),
     /// Where a run stands.
     Status(RunArgs),
     /// The closing report of a run: table of nets, the empty board, `report.svg`.
@@ -92,6 +92,82 @@ pub struct SelfPlayArgs {
     pub worker: String,
 }
 
+/// `tengen gate`: a part of the loop, or a question about its arithmetic.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct GateArgs {
+    /// The question.
+    #[command(subcommand)]
+    pub question: Option<GateCommand>,
+    /// The part.
+    #[command(flatten)]
+    pub part: Option<LoopArgs>,
+}
+
+/// Questions to the gate.
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    /// The likelihood ratio, its bounds, the verdict and the Elo of a result.
+    Llr(LlrArgs),
+    /// The chance to pass and the games it costs, of several gates, by simulation.
+    Simulate(SimulateArgs),
+}
+
+/// `tengen gate llr`.
+#[derive(Debug, Args)]
+pub struct LlrArgs {
+    /// Games the candidate won.
+    #[arg(long)]
+    pub wins: Option<u32>,
+    /// Games it lost.
+    #[arg(long)]
+    pub losses: Option<u32>,
+    /// Games without a winner.
+    #[arg(long)]
+    pub draws: Option<u32>,
+    /// Pairs of games by their points 0, 0.5, 1, 1.5, 2: five counts, in place of single games.
+    #[arg(long, value_delimiter = ',')]
+    pub pairs: Option<Vec<u32>>,
+    /// The lead that a pass must exclude.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    pub elo0: f64,
+    /// The lead that a rejection must exclude.
+    #[arg(long, default_value_t = 35.0, allow_negative_numbers = true)]
+    pub elo1: f64,
+    /// Chance of passing at `elo0`.
+    #[arg(long, default_value_t = 0.05)]
+    pub alpha: f64,
+    /// Chance of rejecting at `elo1`.
+    #[arg(long, default_value_t = 0.05)]
+    pub beta: f64,
+    /// What an Elo is: logistic, bayeselo or normalized.
+    #[arg(long, default_value = "logistic", value_parser = crate::gate_stats::model)]
+    pub model: tengen_evaluator::SprtModel,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen gate simulate`.
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// Simulated matches for each gate and each strength.
+    #[arg(long, default_value_t = 1000)]
+    pub games: u32,
+    /// Share of games without a winner.
+    #[arg(long, default_value_t = 0.0)]
+    pub draw_rate: f64,
+    /// Seed of the simulation.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Simulate this config's gate in place of the well-known ones.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A run and the form of the answer.
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -131,7 +207,8 @@ pub struct RollbackArgs {
 /// `tengen match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// First player: a network file, a run's folder (its best net), RUN:ID, RUN:first or `uniform`.
+    /// First player: a network file, a run's folder (its best net), RUN:ID, RUN:first, `uniform`, or
+    /// any GTP program as `gtp:COMMAND`.
     pub a: String,
     /// Second player.
     pub b: String,
@@ -147,12 +224,30 @@ pub struct MatchArgs {
     /// Komi; default: that of the run named, else 7.5.
     #[arg(long)]
     pub komi: Option<f64>,
+    /// Rules by name or by parts; default: those of the run named, else tromp-taylor.
+    #[arg(long)]
+    pub rules: Option<String>,
+    /// Stop as soon as a sequential test between two leads is decided: `elo0,elo1` (both risks 5 %).
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
+    pub sprt: Option<Vec<f64>>,
     /// Moves of each opening drawn from the policy.
     #[arg(long)]
     pub opening_moves: Option<u32>,
+    /// Openings from a file instead: one a line, as GTP vertices.
+    #[arg(long)]
+    pub openings: Option<PathBuf>,
     /// Seed of the openings.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Seconds that a GTP program has for one answer.
+    #[arg(long, default_value_t = 60.0)]
+    pub answer_seconds: f64,
+    /// Folder of match folders; the same match asked for again goes on in its own.
+    #[arg(long, default_value = "data/matches")]
+    pub dir: PathBuf,
+    /// Drop the games that this match has and play anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Worker threads; 0 = one a core.
     #[arg(long, default_value_t = 0)]
     pub threads: usize,
@@ -162,6 +257,16 @@ pub struct MatchArgs {
     /// Result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+impl MatchArgs {
+    /// The time for one answer of a GTP program.
+    pub fn limit(&self) -> anyhow::Result<std::time::Duration> {
+        match self.answer_seconds {
+            s if (0.001..=1e6).contains(&s) => Ok(std::time::Duration::from_secs_f64(s)),
+            s => anyhow::bail!("--answer-seconds is {s}, but must be 0.001 to 1000000"),
+        }
+    }
 }
 
 /// `tengen gtp`.

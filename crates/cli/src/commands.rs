@@ -1,29 +1,26 @@
 //! One function a subcommand.
 
 use std::io::{BufReader, stdin, stdout};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::json;
-use tengen_evaluator::{GateConfig, tally_all};
 use tengen_gtp::{Engine, EngineInfo};
-use tengen_rules::{BoardSize, GameState, Komi, Outcome, Rules, perft};
+use tengen_rules::{BoardSize, GameState, Komi, Rules, perft};
 use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
 
 use crate::args::{
-    Cli, Command, ConfigCommand, GtpArgs, LoopArgs, MatchArgs, NetCommand, PerftArgs, PromoteArgs,
-    RollbackArgs, RunArgs, SgfCommand, StoreCommand,
+    Cli, Command, ConfigCommand, GateArgs, GateCommand, GtpArgs, LoopArgs, NetCommand, PerftArgs,
+    PromoteArgs, RollbackArgs, RunArgs, SgfCommand, StoreCommand,
 };
 use crate::config::Config;
-use crate::parts::gate::{MatchPlan, play, threads};
 use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, logging, report, status};
+use crate::{bench, gate_stats, logging, matches, report, status};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -37,7 +34,14 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Train(args) => {
             work(&args, Parts { generate: false, train: true, gate: false }, LOOP_WORKER)?;
         }
-        Command::Gate(args) => {
+        Command::Gate(GateArgs { question: Some(GateCommand::Llr(args)), .. }) => {
+            gate_stats::print_llr(&args)?;
+        }
+        Command::Gate(GateArgs { question: Some(GateCommand::Simulate(args)), .. }) => {
+            gate_stats::print_simulation(&args)?;
+        }
+        Command::Gate(GateArgs { question: None, part }) => {
+            let args = part.context("give --config FILE, or a question: llr, simulate")?;
             work(&args, Parts { generate: false, train: false, gate: true }, LOOP_WORKER)?;
         }
         Command::Status(args) => status::print(&RunDir::new(args.run), args.json)?,
@@ -49,7 +53,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Promote(args) => promote(&args)?,
         Command::Rollback(args) => roll_back(&args)?,
-        Command::Match(args) => match_players(&args)?,
+        Command::Match(args) => return matches::run(&args),
         Command::Gtp(args) => gtp(&args)?,
         Command::Perft(args) => count_games(&args)?,
         Command::Store(StoreCommand::Fsck(args)) => return fsck(&args),
@@ -122,7 +126,7 @@ fn user() -> String {
 }
 
 /// The game that a match or an engine plays: what was asked for, else the run's, else a default.
-fn settings(
+pub fn settings(
     size: Option<usize>,
     komi: Option<f64>,
     rules: &str,
@@ -144,66 +148,6 @@ fn settings(
         settings.komi = Komi::from_points(komi)?;
     }
     Ok(settings)
-}
-
-fn match_players(args: &MatchArgs) -> Result<()> {
-    if args.games == 0 || args.visits == 0 {
-        bail!("--games and --visits must be at least 1");
-    }
-    logging::init(None)?;
-    let stop = Stop::install(0.0)?;
-    let (a, config_a) = Player::parse(&args.a)?;
-    let (b, config_b) = Player::parse(&args.b)?;
-    let run = config_a.or(config_b);
-    let settings = settings(args.size, args.komi, "tromp-taylor", run.as_ref(), 9)?;
-    let base = run.unwrap_or_default();
-    let mut gate =
-        GateConfig { pairs: args.games.div_ceil(2), visits: args.visits, ..base.gate.clone() };
-    if let Some(moves) = args.opening_moves {
-        gate.opening_moves = moves;
-    }
-    let plan = MatchPlan {
-        gate: &gate,
-        search: &base.search,
-        settings: &settings,
-        seed: args.seed,
-        threads: threads(args.threads),
-        digest: "",
-    };
-    let (mut slots, mut records) = (Vec::new(), Vec::new());
-    play(&plan, &a, &b, &[], &stop, &mut |(pair, colour, points, record)| {
-        slots.push((pair, colour, points));
-        records.push((pair, colour, record));
-        if slots.len().is_multiple_of(20) {
-            eprintln!("{} of {} games", slots.len(), 2 * gate.pairs);
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let tally = tally_all(&slots);
-    let no_results =
-        records.iter().filter(|(_, _, record)| record.outcome == Outcome::NoResult).count() as u32;
-    if let Some(folder) = &args.sgf {
-        std::fs::create_dir_all(folder)?;
-        for (pair, colour, record) in &records {
-            let path = folder.join(format!("pair-{pair:03}-{colour}.sgf"));
-            report::write_sgf(&path, record)?;
-        }
-    }
-    if args.json {
-        let (elo, low, high) =
-            tengen_evaluator::elo_with_interval(tally.wins, tally.losses, tally.draws);
-        println!(
-            "{}",
-            json!({
-                "a": a.name(), "b": b.name(), "wins": tally.wins, "losses": tally.losses,
-                "draws": tally.draws - no_results, "no_results": no_results,
-                "elo": elo, "elo_low": low, "elo_high": high,
-            })
-        );
-    } else {
-        println!("{} against {}: {}", a.name(), b.name(), report::in_words(&tally, args.visits));
-    }
-    Ok(())
 }
 
 fn gtp(args: &GtpArgs) -> Result<()> {

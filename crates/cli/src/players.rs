@@ -36,9 +36,7 @@ impl Player {
             return Ok((Self::Uniform, None));
         }
         if text.starts_with("gtp:") {
-            bail!(
-                "{text}: GTP programs as match players are not supported yet; see scripts/gnugo_game.py"
-            );
+            bail!("{text}: a GTP program can sit at the board of `tengen match` only");
         }
         let path = Path::new(text);
         if path.is_file() {

@@ -43,6 +43,26 @@ pub fn elo_with_interval(wins: u32, losses: u32, draws: u32) -> (f64, f64, f64) 
     (elo_of_score(mean), elo_of_score(low), elo_of_score(high))
 }
 
+/// [`elo_with_interval`] for whole pairs, counted by their points 0, 0.5, 1, 1.5, 2: the interval of
+/// the mean of pairs, narrower than that of single games where both games of an opening tend to go
+/// to the same colour.
+pub fn elo_of_pairs(pairs: [u32; 5]) -> (f64, f64, f64) {
+    let n: f64 = pairs.iter().map(|&n| f64::from(n)).sum();
+    if n == 0.0 {
+        return (0.0, -MAX_ELO, MAX_ELO);
+    }
+    let classes = || pairs.iter().enumerate().map(|(i, &n)| (i as f64 / 4.0, f64::from(n)));
+    let mean = classes().map(|(score, n)| score * n).sum::<f64>() / n;
+    let variance = classes().map(|(score, n)| n * (score - mean).powi(2)).sum::<f64>() / n;
+    let (low, high) = if variance > 0.0 {
+        let error = Z95 * (variance / n).sqrt();
+        (mean - error, mean + error)
+    } else {
+        wilson(mean, n)
+    };
+    (elo_of_score(mean), elo_of_score(low), elo_of_score(high))
+}
+
 fn wilson(mean: f64, n: f64) -> (f64, f64) {
     let z2 = Z95 * Z95;
     let centre = mean + z2 / (2.0 * n);

@@ -1,6 +1,6 @@
 //! The gate: the one place that decides about promotion.
 
-use crate::{GateConfig, GateMode, Tally, llr_logistic, sprt_bounds};
+use crate::{Counts, GateConfig, GateMode, SprtModel, Tally, llr, sprt_bounds};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -26,31 +26,33 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges the complete pairs played so far.
+/// Judges the complete pairs counted so far.
 ///
 /// `fixed`: the candidate needs `threshold` of the points of the whole match; the match is decided
 /// as soon as the games to come cannot change that. `sprt`: the first bound that the likelihood
-/// ratio reaches decides, draws counting as half a win and half a loss; a match that reaches
-/// neither within its pairs is decided by the threshold.
+/// ratio of the pairs reaches decides ([`SprtModel::Logistic`]); a match that reaches neither within
+/// its pairs is decided by the threshold.
+///
+/// Games left out of the tally (repeats, faults) shorten the match: the threshold is a share of the
+/// games that count. A match none of whose games count is a rejection.
 pub fn decide(tally: &Tally, config: &GateConfig) -> Verdict {
+    let planned = config.games().saturating_sub(tally.left_out()).max(tally.games());
     if config.mode == GateMode::Sprt && tally.games() > 0 {
-        let points = tally.points();
-        let lost = f64::from(tally.games()) - points;
-        let llr = llr_logistic(points, lost, config.elo0, config.elo1);
+        let counts = Counts::Pairs(tally.pairs);
         let (lower, upper) = sprt_bounds(config.alpha, config.beta);
-        if llr >= upper {
-            return Verdict::Promote;
-        }
-        if llr <= lower {
-            return Verdict::Reject;
-        }
-        if tally.games() < config.games() {
-            return Verdict::Undecided;
+        match llr(&counts, config.elo0, config.elo1, SprtModel::Logistic) {
+            Some(ratio) if ratio >= upper => return Verdict::Promote,
+            Some(ratio) if ratio <= lower => return Verdict::Reject,
+            _ if tally.games() < planned => return Verdict::Undecided,
+            _ => {}
         }
     }
-    let to_come = f64::from(config.games().saturating_sub(tally.games()));
+    if planned == 0 {
+        return Verdict::Reject;
+    }
+    let to_come = f64::from(planned - tally.games());
     // 0.55 of 20 is a hair above 11 in binary; half points are far coarser than this allowance.
-    let needed = config.threshold * f64::from(config.games().max(tally.games())) - 1e-6;
+    let needed = config.threshold * f64::from(planned) - 1e-6;
     if tally.points() >= needed {
         Verdict::Promote
     } else if tally.points() + to_come < needed {
@@ -66,6 +68,14 @@ mod tests {
 
     fn tally(wins: u32, losses: u32, draws: u32) -> Tally {
         Tally { wins, losses, draws, ..Tally::default() }
+    }
+
+    /// Pairs of decided games: both lost, split, both won.
+    fn of_pairs(lost: u32, split: u32, won: u32) -> Tally {
+        Tally {
+            pairs: [lost, 0, split, 0, won],
+            ..tally(2 * won + split, 2 * lost + split, 0)
+        }
     }
 
     #[test]
@@ -106,13 +116,38 @@ mod tests {
     fn a_sequential_match_stops_at_its_bounds_and_falls_back_to_the_threshold() {
         use Verdict::{Promote, Reject, Undecided};
         let config = GateConfig { mode: GateMode::Sprt, pairs: 500, ..GateConfig::default() };
-        assert_eq!(decide(&tally(0, 0, 0), &config), Undecided);
-        assert_eq!(decide(&tally(114, 131, 0), &config), Reject);
-        assert_eq!(decide(&tally(200, 200, 0), &config), Undecided);
-        assert_eq!(decide(&tally(60, 20, 0), &config), Promote);
+        for (pairs, verdict) in [
+            ((0, 0, 0), Undecided),
+            ((31, 60, 20), Reject),
+            ((60, 100, 40), Reject),
+            ((30, 40, 30), Undecided),
+            ((5, 20, 25), Promote),
+        ] {
+            assert_eq!(decide(&of_pairs(pairs.0, pairs.1, pairs.2), &config), verdict, "{pairs:?}");
+        }
         let capped = GateConfig { pairs: 50, ..config };
-        assert_eq!(decide(&tally(55, 45, 0), &capped), Promote);
-        assert_eq!(decide(&tally(54, 46, 0), &capped), Reject);
+        assert_eq!(decide(&of_pairs(20, 5, 25), &capped), Promote, "55 of 100 at the cap");
+        assert_eq!(decide(&of_pairs(21, 4, 25), &capped), Reject, "54 of 100");
+    }
+
+    #[test]
+    fn an_all_draw_match_is_no_promotion() {
+        let drawn = Tally { pairs: [0, 0, 100, 0, 0], ..tally(0, 0, 200) };
+        for mode in [GateMode::Fixed, GateMode::Sprt] {
+            let config = GateConfig { mode, ..GateConfig::default() };
+            assert_eq!(decide(&drawn, &config), Verdict::Reject);
+        }
+    }
+
+    #[test]
+    fn repeats_and_faults_shorten_the_match() {
+        let config = GateConfig { pairs: 10, ..GateConfig::default() };
+        let few = Tally { repeats: 14, faults: 2, ..of_pairs(0, 0, 2) };
+        assert_eq!(decide(&few, &config), Verdict::Promote, "4 of the 4 that count");
+        let split = Tally { repeats: 18, ..of_pairs(0, 1, 0) };
+        assert_eq!(decide(&split, &config), Verdict::Reject, "one game, played ten times");
+        let none = Tally { faults: 20, ..Tally::default() };
+        assert_eq!(decide(&none, &config), Verdict::Reject);
     }
 
     #[test]

@@ -17,12 +17,12 @@ pub(crate) fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Draws each pair's opening from the mean of both networks' priors, so that neither steers it.
+/// Draws the openings of the `pairs` numbered, each from the mean of both networks' priors, so that neither steers it.
 /// Passes are left out: an opening never ends a game.
 ///
 /// # Errors
 /// The evaluators'.
-pub(crate) fn openings(
+pub fn draw_openings(
     candidate: &mut dyn LeafEvaluator,
     base: &mut dyn LeafEvaluator,
     start: &GameState,

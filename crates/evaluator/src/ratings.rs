@@ -8,6 +8,21 @@ use serde::{Deserialize, Serialize};
 /// Games between two players: `(i, j, wins of i, losses of i, draws)`.
 pub type Pairing = (usize, usize, u32, u32, u32);
 
+/// Games between two players with known colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Results {
+    /// Who had Black.
+    pub black: usize,
+    /// Who had White.
+    pub white: usize,
+    /// Games that Black won.
+    pub black_wins: u32,
+    /// Games that White won.
+    pub white_wins: u32,
+    /// Games without a winner; half a win each.
+    pub draws: u32,
+}
+
 /// A player's strength over the anchor's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rating {
@@ -19,23 +34,110 @@ pub struct Rating {
     pub high: f64,
 }
 
+/// The most likely strengths, and how sure they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// Black's advantage in Elo with its 95 % interval; 0 where all games are colourless.
+    pub black_advantage: Rating,
+    /// Natural logarithm of odds, one a player, then Black's advantage.
+    strength: Vec<f64>,
+    covariance: Vec<Vec<f64>>,
+}
+
 /// Elo for one natural unit of the logistic scale.
 const UNIT: f64 = 400.0 / std::f64::consts::LN_10;
 /// Deviation of the prior on each strength, in Elo: wide enough to leave what games say alone, yet
 /// clean sweeps and players without games get finite ratings.
 const PRIOR_ELO: f64 = 3000.0;
 
+/// Fits players `0..players` (more, if `results` name more) and Black's advantage by maximum
+/// likelihood under a wide normal prior. Games of a player with itself are left out.
+pub fn fit(players: usize, results: &[Results]) -> Fit {
+    let colours: Vec<Term> = results
+        .iter()
+        .map(|r| Term {
+            first: r.black,
+            second: r.white,
+            games: f64::from(r.black_wins) + f64::from(r.white_wins) + f64::from(r.draws),
+            points: f64::from(r.black_wins) + f64::from(r.draws) / 2.0,
+            colour: true,
+        })
+        .collect();
+    fit_terms(players, &colours)
+}
+
+impl Fit {
+    /// Strengths over `anchor`'s, with intervals of that lead from the curvature at the maximum.
+    pub fn over(&self, anchor: usize) -> Vec<Rating> {
+        (0..self.players()).map(|i| self.lead(i, anchor)).collect()
+    }
+
+    /// The lead of `i` over `j`.
+    pub fn lead(&self, i: usize, j: usize) -> Rating {
+        let c = |a: usize, b: usize| self.covariance[a][b];
+        let spread = c(i, i) + c(j, j) - 2.0 * c(i, j);
+        rating(self.strength[i] - self.strength[j], spread)
+    }
+
+    /// Players fitted.
+    pub fn players(&self) -> usize {
+        self.strength.len() - 1
+    }
+
+    /// The pairing whose next games would tell most: the pair whose lead is least sure, weighed by
+    /// how open the game is (a game that one side nearly always wins tells little). `None` with
+    /// fewer than two players.
+    pub fn most_uncertain(&self) -> Option<(usize, usize)> {
+        let information = |(i, j): (usize, usize)| {
+            let lead = self.lead(i, j);
+            let deviation = (lead.high - lead.low) / (2.0 * Z95 * UNIT);
+            let expected = score_of_elo(lead.elo);
+            // What one game takes off the variance of the lead, to first order.
+            let game = expected * (1.0 - expected);
+            let variance = deviation * deviation;
+            variance * variance * game / (1.0 + variance * game)
+        };
+        let pairs = (0..self.players()).flat_map(|j| (0..j).map(move |i| (i, j)));
+        pairs.max_by(|&a, &b| information(a).total_cmp(&information(b)))
+    }
+}
+
 /// Rates players `0..players` (more, if `results` or the anchor name more) by maximum likelihood
-/// under a wide normal prior; draws are half a win each. Intervals are of the lead over
-/// `anchor`, from the curvature at the maximum. Pairings of a player with itself are left out.
+/// under a wide normal prior; draws are half a win each, and colours are not looked at. Intervals
+/// are of the lead over `anchor`.
 pub fn ratings(players: usize, results: &[Pairing], anchor: usize) -> Vec<Rating> {
-    let named = results.iter().map(|r| r.0.max(r.1)).max().unwrap_or(0).max(anchor) + 1;
+    let terms: Vec<Term> = results
+        .iter()
+        .map(|&(first, second, wins, losses, draws)| Term {
+            first,
+            second,
+            games: f64::from(wins) + f64::from(losses) + f64::from(draws),
+            points: f64::from(wins) + f64::from(draws) / 2.0,
+            colour: false,
+        })
+        .collect();
+    fit_terms(players.max(anchor + 1), &terms).over(anchor)
+}
+
+/// Games as the likelihood reads them.
+struct Term {
+    first: usize,
+    second: usize,
+    games: f64,
+    points: f64,
+    /// Whether `first` had Black in all of them.
+    colour: bool,
+}
+
+fn fit_terms(players: usize, terms: &[Term]) -> Fit {
+    let named = terms.iter().map(|t| t.first.max(t.second) + 1).max().unwrap_or(0);
     let n = named.max(players);
-    let mut strength = vec![0.0; n];
+    let terms: Vec<&Term> = terms.iter().filter(|t| t.first != t.second).collect();
+    let mut strength = vec![0.0; n + 1];
     let mut covariance = Vec::new();
     // Newton's method on a concave function; steps are bounded because sweeps start far out.
     for _ in 0..200 {
-        let (gradient, information) = derivatives(results, &strength);
+        let (gradient, information) = derivatives(&terms, &strength);
         covariance = invert(information);
         let mut largest: f64 = 0.0;
         for (s, row) in strength.iter_mut().zip(&covariance) {
@@ -48,20 +150,22 @@ pub fn ratings(players: usize, results: &[Pairing], anchor: usize) -> Vec<Rating
             break;
         }
     }
-    let variance = |i: usize, j: usize| covariance[i][j];
-    (0..n)
-        .map(|i| {
-            let elo = UNIT * (strength[i] - strength[anchor]);
-            let spread = variance(i, i) + variance(anchor, anchor) - 2.0 * variance(i, anchor);
-            let error = Z95 * UNIT * spread.max(0.0).sqrt();
-            let bounded = |x: f64| x.clamp(-5.0 * MAX_ELO, 5.0 * MAX_ELO);
-            Rating { elo: bounded(elo), low: bounded(elo - error), high: bounded(elo + error) }
-        })
-        .collect()
+    let black_advantage = if terms.iter().any(|t| t.colour && t.games > 0.0) {
+        rating(strength[n], covariance[n][n])
+    } else {
+        Rating { elo: 0.0, low: 0.0, high: 0.0 }
+    };
+    Fit { black_advantage, strength, covariance }
 }
 
-/// Gradient and negative Hessian of the log posterior.
-fn derivatives(results: &[Pairing], strength: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn rating(lead: f64, variance: f64) -> Rating {
+    let (elo, error) = (UNIT * lead, Z95 * UNIT * variance.max(0.0).sqrt());
+    let bounded = |x: f64| x.clamp(-5.0 * MAX_ELO, 5.0 * MAX_ELO);
+    Rating { elo: bounded(elo), low: bounded(elo - error), high: bounded(elo + error) }
+}
+
+/// Gradient and negative Hessian of the log posterior; the last unknown is Black's advantage.
+fn derivatives(terms: &[&Term], strength: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = strength.len();
     let precision = (UNIT / PRIOR_ELO).powi(2);
     let mut gradient: Vec<f64> = strength.iter().map(|s| -s * precision).collect();
@@ -69,17 +173,19 @@ fn derivatives(results: &[Pairing], strength: &[f64]) -> (Vec<f64>, Vec<Vec<f64>
     for (i, row) in information.iter_mut().enumerate() {
         row[i] = precision;
     }
-    for &(i, j, wins, losses, draws) in results.iter().filter(|r| r.0 != r.1) {
-        let games = f64::from(wins) + f64::from(losses) + f64::from(draws);
-        let expected = score_of_elo(UNIT * (strength[i] - strength[j]));
-        let surprise = f64::from(wins) + f64::from(draws) / 2.0 - games * expected;
-        gradient[i] += surprise;
-        gradient[j] -= surprise;
-        let weight = games * expected * (1.0 - expected);
-        information[i][i] += weight;
-        information[j][j] += weight;
-        information[i][j] -= weight;
-        information[j][i] -= weight;
+    for term in terms {
+        let black = if term.colour { 1.0 } else { 0.0 };
+        let signs = [(term.first, 1.0), (term.second, -1.0), (n - 1, black)];
+        let lead: f64 = signs.iter().map(|&(i, sign)| sign * strength[i]).sum();
+        let expected = score_of_elo(UNIT * lead);
+        let surprise = term.points - term.games * expected;
+        let weight = term.games * expected * (1.0 - expected);
+        for &(i, a) in &signs {
+            gradient[i] += a * surprise;
+            for &(j, b) in &signs {
+                information[i][j] += a * b * weight;
+            }
+        }
     }
     (gradient, information)
 }
@@ -106,5 +212,39 @@ mod tests {
             r.high - r.low
         };
         assert!((width(1) / width(100) - 10.0).abs() < 0.5);
+    }
+
+    #[test]
+    fn black_s_advantage_is_not_taken_for_strength() {
+        // Equals, and Black wins three games of four: 400 log10(3) Elo for the colour, none for
+        // either player, although one had Black far more often.
+        let games = |black, white, games| Results {
+            black,
+            white,
+            black_wins: 3 * games,
+            white_wins: games,
+            draws: 0,
+        };
+        let fitted = fit(2, &[games(0, 1, 300), games(1, 0, 20)]);
+        assert!(fitted.lead(0, 1).elo.abs() < 2.0, "{:?}", fitted.lead(0, 1));
+        assert!((fitted.black_advantage.elo - 190.85).abs() < 1.0);
+        let colourless = ratings(2, &[(0, 1, 905, 335, 0)], 1);
+        assert!(colourless[0].elo > 150.0, "which colour-blind ratings would");
+    }
+
+    #[test]
+    fn the_next_games_go_where_least_is_known() {
+        let even = |black, white, games| Results {
+            black,
+            white,
+            black_wins: games,
+            white_wins: games,
+            draws: 0,
+        };
+        let fitted = fit(4, &[even(0, 1, 200), even(1, 2, 200), even(2, 3, 4)]);
+        let pair = fitted.most_uncertain().unwrap();
+        assert!(pair.1 == 3, "player 3 has played least: {pair:?}");
+        assert_eq!(fit(1, &[]).most_uncertain(), None);
+        assert_eq!(fit(0, &[]).most_uncertain(), None);
     }
 }

@@ -10,7 +10,7 @@ use tengen_search::SearchConfig;
 
 use crate::GateConfig;
 use crate::game::{Game, Side};
-use crate::opening::{openings, stream};
+use crate::opening::{draw_openings, stream};
 
 /// A game of a match: `(pair, colour)`; colour 0 = the candidate is Black, 1 = it is White.
 pub type Slot = (u32, u8);
@@ -38,6 +38,7 @@ pub struct MatchRunner {
     seed: u64,
     names: [String; 2],
     config_digest: String,
+    book: Vec<Vec<Move>>,
     open: Vec<Slot>,
 }
 
@@ -69,6 +70,7 @@ impl MatchRunner {
             seed,
             names: ["candidate".to_owned(), "base".to_owned()],
             config_digest: String::new(),
+            book: Vec::new(),
             open: slots.filter(|slot| !done.contains(slot)).collect(),
         }
     }
@@ -81,6 +83,12 @@ impl MatchRunner {
     /// The digest of the effective configuration, for the records; empty until set.
     pub fn set_config_digest(&mut self, digest: impl Into<String>) {
         self.config_digest = digest.into();
+    }
+
+    /// Openings to be played in turn (pair 0 the first one, and round again) in place of drawn
+    /// ones; see [`parse_openings`](crate::parse_openings). An empty book draws them.
+    pub fn set_openings(&mut self, book: Vec<Vec<Move>>) {
+        self.book = book;
     }
 
     /// Slots still to be played.
@@ -153,7 +161,12 @@ impl MatchRunner {
         if pairs.is_empty() {
             return Ok(());
         }
-        let drawn = openings(candidate, base, &self.start, &self.config, self.seed, &pairs)?;
+        if !self.book.is_empty() {
+            let entry = |pair: u32| self.book[pair as usize % self.book.len()].clone();
+            known.extend(pairs.into_iter().map(|pair| (pair, entry(pair))));
+            return Ok(());
+        }
+        let drawn = draw_openings(candidate, base, &self.start, &self.config, self.seed, &pairs)?;
         let asked = pairs.len() as u64 * u64::from(self.config.opening_moves);
         report.evaluations = report.evaluations.map(|n| n + asked);
         known.extend(pairs.into_iter().zip(drawn));

@@ -4,8 +4,8 @@
 
 use serde_json::Value as Json;
 use tengen_evaluator::{
-    elo_of_score, elo_with_interval, likelihood_of_superiority, llr_bayeselo, llr_logistic,
-    ratings, sprt_bounds,
+    Counts, SprtModel, elo_of_score, elo_with_interval, likelihood_of_superiority, llr, ratings,
+    sprt_bounds,
 };
 
 fn facts() -> Vec<Json> {
@@ -31,13 +31,15 @@ fn likelihood_ratios_bounds_and_elo_match_other_programs() {
         let count = |key: &str| input[key].as_u64().unwrap_or(0) as u32;
         let number = |key: &str| input[key].as_f64().unwrap();
         let (w, l, d) = (count("wins"), count("losses"), count("draws"));
+        let games = Counts::Games { wins: w, losses: l, draws: d };
         if !expected["llr_bernoulli"].is_null() {
-            let llr = llr_logistic(f64::from(w), f64::from(l), number("elo0"), number("elo1"));
-            near(llr, &expected["llr_bernoulli"], 1e-5, id);
+            let found = llr(&games, number("elo0"), number("elo1"), SprtModel::Logistic);
+            near(found.unwrap(), &expected["llr_bernoulli"], 1e-4, id);
         }
         if !expected["llr"].is_null() {
-            let llr = llr_bayeselo(w, l, d, number("elo0"), number("elo1"));
-            near(llr, &expected["llr"], 0.01, id);
+            let found = llr(&games, number("elo0"), number("elo1"), SprtModel::BayesElo).unwrap();
+            near(found, &expected["llr"], expected["tolerance"].as_f64().unwrap(), id);
+            near(found, &expected["llr_recomputed"], 1e-4, id);
         }
         if !expected["lower"].is_null() {
             let (lower, upper) = sprt_bounds(number("alpha"), number("beta"));
@@ -87,4 +89,30 @@ fn ratings_order_players_as_other_programs_do() {
             _ => {}
         }
     }
+}
+
+/// Ratios that fastchess's own tests assert to 1 % (app/tests/sprt_test.cpp, commit 0cbac49), and
+/// that its authors compute with the same maximum-likelihood solver as fishtest.
+#[test]
+fn generalised_likelihood_ratios_match_fastchess() {
+    use SprtModel::{Logistic, Normalized};
+    let games = |wins, losses, draws| Counts::Games { wins, losses, draws };
+    // fastchess lists lost pairs, lost and drawn, won and lost, twice drawn, won and drawn, won.
+    let pairs = |ll, ld, wl: u32, dd: u32, wd, ww| Counts::Pairs([ll, ld, wl + dd, wd, ww]);
+    for (counts, elo0, elo1, model, expected) in [
+        (games(36433, 36027, 68692), 0.0, 2.0, Normalized, 0.92),
+        (games(10871, 10650, 20431), -1.75, 0.25, Normalized, 2.30),
+        (games(21404, 21184, 40708), 0.5, 2.5, Logistic, -1.57),
+        (games(57433, 57030, 106593), 0.0, 2.0, Logistic, -2.59),
+        (pairs(365, 16618, 36029, 200, 16974, 390), 0.0, 2.0, Normalized, 2.25),
+        (pairs(127, 4883, 10311, 401, 5150, 104), -1.75, 0.25, Normalized, 3.01),
+        (pairs(0, 0, 0, 0, 0, 104), 0.0, 5.0, Normalized, 2.94),
+        (pairs(223, 9863, 20279, 1000, 10037, 246), 0.5, 2.5, Logistic, -3.07),
+        (pairs(871, 26175, 55003, 980, 26678, 821), 0.0, 2.0, Logistic, -4.98),
+    ] {
+        let found = llr(&counts, elo0, elo1, model).unwrap();
+        // The published numbers have two decimals.
+        assert!((found - expected).abs() <= 0.0101, "{counts:?} {model}: {found}, not {expected}");
+    }
+    assert_eq!(llr(&pairs(1, 1, 1, 1, 1, 1), 0.0, 5.0, SprtModel::BayesElo), None);
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use anyhow::{Context, Result, anyhow};
 use tengen_evaluator::{GateConfig, MatchRunner, Tally, Verdict, decide, tally_prefix};
 use tengen_record::GameRecord;
+use tengen_rules::Move;
 use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
 use tengen_store::{Conclusion, MatchRow, Store, StoreError};
@@ -47,6 +48,19 @@ pub fn play(
     stop: &Stop,
     on_game: &mut dyn FnMut(Slot) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
+    play_with_book(plan, a, b, &[], done, stop, on_game)
+}
+
+/// [`play`] with the openings of `book` in turn; an empty one draws them from the policies.
+pub fn play_with_book(
+    plan: &MatchPlan<'_>,
+    a: &Player,
+    b: &Player,
+    book: &[Vec<Move>],
+    done: &[(u32, u8)],
+    stop: &Stop,
+    on_game: &mut dyn FnMut(Slot) -> Result<ControlFlow<()>>,
+) -> Result<()> {
     let threads = plan.threads.clamp(1, plan.gate.pairs.max(1) as usize) as u32;
     let ended = std::sync::atomic::AtomicBool::new(false);
     let ended = &ended;
@@ -74,6 +88,7 @@ pub fn play(
                 );
                 runner.set_names(a.name(), b.name());
                 runner.set_config_digest(plan.digest);
+                runner.set_openings(book.to_vec());
                 let halt = || stop.now() || ended.load(std::sync::atomic::Ordering::Relaxed);
                 runner.run(
                     &mut *first,

@@ -1,0 +1,170 @@
+//! Matches with a GTP program in them: each thread has its own programs and plays its own pairs.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use tengen_evaluator::{DuelPlan, Program, Seat, draw_openings, duel};
+use tengen_inference::LeafEvaluator;
+use tengen_rules::Move;
+use tengen_search::SearchConfig;
+
+use super::contender::{Contender, opening_evaluators};
+use super::folder::StoredGame;
+use crate::parts::gate::MatchPlan;
+use crate::stop::Stop;
+
+/// Games in a row without a result after which a match is given up.
+const MAX_FAULTS_IN_A_ROW: u32 = 5;
+
+/// Plays the slots that are not in `done`, like [`crate::parts::gate::play_with_book`]; `limit` is
+/// a program's time for one answer.
+#[allow(clippy::too_many_arguments, reason = "one call, from the command that has them all")]
+pub fn play(
+    plan: &MatchPlan<'_>,
+    a: &Contender,
+    b: &Contender,
+    book: &[Vec<Move>],
+    done: &[(u32, u8)],
+    limit: Duration,
+    stop: &Stop,
+    on_game: &mut dyn FnMut(StoredGame) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let threads = plan.threads.clamp(1, plan.gate.pairs.max(1) as usize) as u32;
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel::<StoredGame>();
+        let mut workers = Vec::new();
+        for thread in 0..threads {
+            let slots: Vec<(u32, u8)> = (0..plan.gate.pairs)
+                .filter(|pair| pair % threads == thread)
+                .flat_map(|pair| [(pair, 0), (pair, 1)])
+                .filter(|slot| !done.contains(slot))
+                .collect();
+            let (sender, ended) = (sender.clone(), &ended);
+            workers.push(scope.spawn(move || -> Result<()> {
+                let mut sides = [Side::new(plan, a, limit)?, Side::new(plan, b, limit)?];
+                let mut policies = opening_evaluators(a, b)?;
+                let mut faults = 0;
+                for slot in slots {
+                    if stop.now() || ended.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let opening = opening(plan, &mut policies, book, slot.0)?;
+                    let game = one_game(plan, slot, &opening, &mut sides, [a.name(), b.name()])?;
+                    faults = if game.fault.is_some() { faults + 1 } else { 0 };
+                    let last = game.fault.clone().unwrap_or_default();
+                    if sender.send(game).is_err() {
+                        break;
+                    }
+                    if faults >= MAX_FAULTS_IN_A_ROW {
+                        ended.store(true, Ordering::Relaxed);
+                        bail!("{faults} games in a row have no result; the last: {last}");
+                    }
+                }
+                Ok(())
+            }));
+        }
+        drop(sender);
+        let mut result = Ok(());
+        for game in receiver {
+            // A game that ran on after the verdict is kept too: it was played.
+            match on_game(game) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => ended.store(true, Ordering::Relaxed),
+                Err(error) => {
+                    ended.store(true, Ordering::Relaxed);
+                    result = Err(error);
+                }
+            }
+        }
+        for worker in workers {
+            worker.join().map_err(|_| anyhow!("a match thread panicked"))??;
+        }
+        result
+    })
+}
+
+fn opening(
+    plan: &MatchPlan<'_>,
+    policies: &mut [Box<dyn LeafEvaluator>; 2],
+    book: &[Vec<Move>],
+    pair: u32,
+) -> Result<Vec<Move>> {
+    if !book.is_empty() {
+        return Ok(book[pair as usize % book.len()].clone());
+    }
+    let [ours, theirs] = policies;
+    let start = plan.settings.initial_state();
+    let drawn =
+        draw_openings(&mut **ours, &mut **theirs, &start, plan.gate, plan.seed, &[pair])?;
+    Ok(drawn.into_iter().next().unwrap_or_default())
+}
+
+/// A seat of one thread: an evaluator, or a program that is started anew after a fault.
+enum Side<'a> {
+    House(Box<dyn LeafEvaluator>),
+    Program { command: &'a str, limit: Duration, running: Option<Program> },
+}
+
+impl<'a> Side<'a> {
+    fn new(_: &MatchPlan<'_>, contender: &'a Contender, limit: Duration) -> Result<Side<'a>> {
+        Ok(match contender {
+            Contender::House(player) => Side::House(player.evaluator()?),
+            Contender::Program(command) => Side::Program { command, limit, running: None },
+        })
+    }
+
+    fn seat(&mut self, plan: &MatchPlan<'_>) -> Result<Seat<'_>> {
+        Ok(match self {
+            Side::House(evaluator) => Seat::Search(&mut **evaluator),
+            Side::Program { command, limit, running } => {
+                let program = match running.take() {
+                    Some(program) => program,
+                    None => Program::start(command, plan.settings.rules, *limit)?,
+                };
+                Seat::Program(running.insert(program))
+            }
+        })
+    }
+
+    fn restart(&mut self) {
+        if let Side::Program { running, .. } = self {
+            *running = None;
+        }
+    }
+}
+
+fn one_game(
+    plan: &MatchPlan<'_>,
+    slot: (u32, u8),
+    opening: &[Move],
+    sides: &mut [Side<'_>; 2],
+    names: [String; 2],
+) -> Result<StoredGame> {
+    let search = SearchConfig {
+        visits: plan.gate.visits,
+        dirichlet_fraction: 0.0,
+        root_policy_temperature: 1.0,
+        forced_playouts: 0.0,
+        ..plan.search.clone()
+    };
+    let start = plan.settings.initial_state();
+    let max_moves = (start.size().area() as f64 * plan.gate.max_moves_factor).ceil() as usize;
+    let duel_plan = DuelPlan {
+        start: &start,
+        opening,
+        search: &search,
+        max_moves: max_moves.max(1),
+        seed: plan.seed,
+        names,
+    };
+    let [first, second] = sides;
+    let game = duel(&duel_plan, slot, [first.seat(plan)?, second.seat(plan)?])?;
+    if game.fault.is_some() {
+        sides.iter_mut().for_each(Side::restart);
+    }
+    Ok(StoredGame::of_duel(slot, game))
+}
