@@ -38,7 +38,7 @@ mod write;
 pub use check::{TreeCheck, check_tree};
 pub use error::SgfError;
 pub use game::{Edit, Origin, SgfGame, parse_collection};
-pub use parse::parse_trees;
+pub use parse::{for_each_tree, parse_trees};
 pub use place::Place;
 pub use position::Position;
 pub use result::{Margin, SgfResult, Winner};

@@ -1,5 +1,7 @@
 //! The grammar: from text to trees, one game's trouble kept from its neighbours.
 
+use std::ops::ControlFlow;
+
 use super::error::SgfError;
 use super::place::{Place, Tracker};
 use super::text::decode_text;
@@ -11,9 +13,22 @@ const MAX_PROPERTIES: usize = 1_000;
 /// Every game of a file, in order; a broken one is an error in its place. Empty input or junk
 /// alone gives one [`SgfError::NoGame`].
 pub fn parse_trees(bytes: &[u8]) -> Vec<Result<SgfTree, SgfError>> {
+    let mut trees = Vec::new();
+    for_each_tree(bytes, |tree| {
+        trees.push(tree);
+        ControlFlow::Continue(())
+    });
+    trees
+}
+
+/// As [`parse_trees`], one game at a time: a file may hold more games than memory does.
+pub fn for_each_tree(
+    bytes: &[u8],
+    mut each: impl FnMut(Result<SgfTree, SgfError>) -> ControlFlow<()>,
+) {
     let text = decode_text(bytes);
     let mut parser = Parser { text: &text, at: 0, tracker: Tracker::new(), unclosed: false };
-    let mut trees = Vec::new();
+    let mut found = false;
     while parser.skip_to_game() {
         let (start, tracker) = (parser.at, parser.tracker.clone());
         let mut tree = parser.tree();
@@ -25,12 +40,14 @@ pub fn parse_trees(bytes: &[u8]) -> Vec<Result<SgfTree, SgfError>> {
         if tree.is_err() {
             parser.skip_broken(start);
         }
-        trees.push(tree);
+        found = true;
+        if each(tree).is_break() {
+            return;
+        }
     }
-    if trees.is_empty() {
-        trees.push(Err(SgfError::NoGame));
+    if !found {
+        let _ = each(Err(SgfError::NoGame));
     }
-    trees
 }
 
 struct Parser<'a> {

@@ -58,8 +58,10 @@ fn declared(bytes: &[u8]) -> Vec<(usize, &'static Encoding)> {
             b if b.is_ascii_whitespace() => {}
             b'C' if bytes[at..].starts_with(b"CA[") => {
                 open = None;
-                let inside = at.checked_sub(1).is_some_and(|i| bytes[i].is_ascii_alphabetic());
-                if inside || found.last().is_some_and(|&(known, _)| known == start) {
+                // Behind the node's start or another property, hence not within a text.
+                let before = bytes[..at].iter().rev().find(|b| !b.is_ascii_whitespace());
+                let starts = matches!(before, Some(b';' | b']' | b'('));
+                if !starts || found.last().is_some_and(|&(known, _)| known == start) {
                     continue;
                 }
                 let label = bytes[at + 3..].iter().take(40).position(|&b| b == b']');

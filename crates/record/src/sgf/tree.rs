@@ -111,7 +111,8 @@ impl SgfTree {
         self.nodes.iter().filter(|node| node.children.is_empty()).count()
     }
 
-    /// The tree as SGF, every property kept as it was written.
+    /// The tree as SGF in UTF-8, every property kept as it was written but the root's `CA`, which
+    /// says so.
     pub fn to_text(&self) -> String {
         let mut out = String::from("(");
         let mut pending = vec![Step::Node(0)];
@@ -131,6 +132,10 @@ impl SgfTree {
             out.push(';');
             for property in &node.properties {
                 out.push_str(&property.name);
+                if index == 0 && property.name == "CA" {
+                    out.push_str("[UTF-8]");
+                    continue;
+                }
                 for raw in &property.raw {
                     out.push('[');
                     out.push_str(raw);
