@@ -263,6 +263,15 @@ pub enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Random games per second, legal moves under superko, copies of a state.
+    Rules {
+        /// Rounds a figure, of 200 ms each; the best and the median are given.
+        #[arg(long, default_value_t = 9)]
+        rounds: usize,
+        /// Facts as JSON on standard output.
+        #[arg(long)]
+        json: bool,
+    },
     /// Simulations per second with an evaluator that costs nothing.
     Search {
         /// Board side.

@@ -19,6 +19,7 @@ pub fn run(what: &BenchCommand) -> Result<()> {
         BenchCommand::Inference { config, batch, seconds, json } => {
             (inference(&Config::load(config)?, *batch, *seconds)?, *json)
         }
+        BenchCommand::Rules { rounds, json } => (crate::bench_rules::measure(*rounds, 200)?, *json),
         BenchCommand::Search { size, visits, moves, json } => {
             (search(*size, *visits, *moves)?, *json)
         }

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod bench_rules;
 mod commands;
 mod config;
 mod logging;

@@ -8,7 +8,7 @@ use crate::error::GtpError;
 /// Reads the words behind `kata-set-rules`.
 ///
 /// # Errors
-/// On unknown rules, and on rules that this engine can't score.
+/// On unknown rules, and on rules that contradict themselves.
 pub(crate) fn parse(text: &str) -> Result<Rules, GtpError> {
     let name = match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(parts)) => {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn rules_that_cannot_be_scored_are_refused() {
-        assert!(matches!(parse("japanese"), Err(GtpError::Rules(_))));
+        assert!(matches!(parse("japanese,button=true"), Err(GtpError::Rules(_))));
         assert!(matches!(parse("marsian"), Err(GtpError::Rules(_))));
         assert!(matches!(parse("{\"ko\":3}"), Err(GtpError::Rules(_))));
     }

@@ -6,7 +6,6 @@
 
 use crate::Color;
 use crate::geometry::Geometry;
-use crate::history::History;
 use std::sync::Arc;
 
 /// What lies at a cell; the cell past the last point is the wall.
@@ -39,6 +38,12 @@ pub(crate) struct Placed {
     pub ko: Option<u16>,
 }
 
+/// Who is told of each stone that comes or goes; `key` is its hash key.
+pub(crate) trait Watch {
+    fn placed(&mut self, point: usize, color: Color, key: u64);
+    fn removed(&mut self, point: usize, color: Color, key: u64);
+}
+
 /// What a stone would do, without doing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -63,6 +68,12 @@ impl Board {
         let mut cells = vec![Cell::Empty; area + 1].into_boxed_slice();
         cells[area] = Cell::Wall;
         Board { geometry, cells, links: vec![Link::default(); area].into_boxed_slice() }
+    }
+
+    /// Becomes the same as another board of the same size, without allocating.
+    pub fn copy_from(&mut self, other: &Board) {
+        self.cells.copy_from_slice(&other.cells);
+        self.links.copy_from_slice(&other.links);
     }
 
     pub fn cell(&self, point: usize) -> Cell {
@@ -155,10 +166,10 @@ impl Board {
         keys
     }
 
-    /// Places a stone on an empty point, takes what dies and records it in the current board.
-    pub fn place(&mut self, point: usize, color: Color, history: &mut History) -> Placed {
+    /// Places a stone on an empty point, takes what dies and tells `watch` of it.
+    pub fn place(&mut self, point: usize, color: Color, watch: &mut impl Watch) -> Placed {
         debug_assert_eq!(self.cells[point], Cell::Empty);
-        self.put(point, color, history);
+        self.put(point, color, watch);
         let mut placed = Placed::default();
         let mut last_captured = 0;
         for n in self.neighbours(point) {
@@ -166,22 +177,22 @@ impl Board {
             if self.cells[n] == Cell::Stone(color.opponent())
                 && self.links[self.head(n)].liberties == 0
             {
-                placed.captured += self.remove(n, color.opponent(), history);
+                placed.captured += self.remove(n, color.opponent(), watch);
                 last_captured = n as u16;
             }
         }
         let own = self.links[self.head(point)];
         if own.liberties == 0 {
-            placed.lost = self.remove(point, color, history);
+            placed.lost = self.remove(point, color, watch);
         } else if placed.captured == 1 && own.size == 1 && self.in_atari(point) {
             placed.ko = Some(last_captured);
         }
         placed
     }
 
-    fn put(&mut self, point: usize, color: Color, history: &mut History) {
+    fn put(&mut self, point: usize, color: Color, watch: &mut impl Watch) {
         self.cells[point] = Cell::Stone(color);
-        history.toggle(point, color, self.key(point, color));
+        watch.placed(point, color, self.key(point, color));
         let at = point as u16;
         self.links[point] = Link { head: at, next: at, size: 1, ..Link::default() };
         for n in self.neighbours(point) {
@@ -227,13 +238,13 @@ impl Board {
     }
 
     /// Takes a chain off the board; returns its stones' number.
-    fn remove(&mut self, point: usize, color: Color, history: &mut History) -> u32 {
+    fn remove(&mut self, point: usize, color: Color, watch: &mut impl Watch) -> u32 {
         let mut count = 0;
         let mut stone = point;
         loop {
             let next = usize::from(self.links[stone].next);
             self.cells[stone] = Cell::Empty;
-            history.toggle(stone, color, self.key(stone, color));
+            watch.removed(stone, color, self.key(stone, color));
             count += 1;
             for n in self.neighbours(stone) {
                 let n = usize::from(n);

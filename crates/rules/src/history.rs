@@ -1,5 +1,6 @@
 //! The last boards of a game as bitboards, newest first, in a ring that never reallocates.
 
+use crate::board::Watch;
 use crate::{BoardSize, Color};
 
 /// Boards kept for encoding, the current one included: AlphaGo Zero shows the network eight.
@@ -58,8 +59,7 @@ impl History {
         self.hashes[self.slot(plies_ago)]
     }
 
-    /// Adds or removes a stone of the current board; `key` is its hash key.
-    pub fn toggle(&mut self, point: usize, color: Color, key: u64) {
+    fn toggle(&mut self, point: usize, color: Color, key: u64) {
         let start = (self.newest * 2 + color.index()) * self.words;
         self.bits[start + point / 64] ^= 1 << (point % 64);
         self.hashes[self.newest] ^= key;
@@ -67,5 +67,15 @@ impl History {
 
     fn slot(&self, plies_ago: usize) -> usize {
         (self.newest + HISTORY - plies_ago % HISTORY) % HISTORY
+    }
+}
+
+impl Watch for History {
+    fn placed(&mut self, point: usize, color: Color, key: u64) {
+        self.toggle(point, color, key);
+    }
+
+    fn removed(&mut self, point: usize, color: Color, key: u64) {
+        self.toggle(point, color, key);
     }
 }

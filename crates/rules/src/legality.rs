@@ -22,7 +22,7 @@ pub enum IllegalMove {
     /// It would repeat an earlier board.
     #[error("{0} repeats an earlier position")]
     Superko(String),
-    /// Two passes ended the game.
+    /// Passes or a long cycle ended the game.
     #[error("the game is over: {0} comes too late")]
     GameOver(String),
 }
@@ -89,7 +89,7 @@ impl GameState {
             return Some(Refusal::Ko);
         }
         let held = self.ever_held[point / 64] >> (point % 64) & 1 == 1;
-        if self.past.is_empty() || !(suicide || held) {
+        if self.rules.ko == KoRule::Simple || !(suicide || held) {
             return None;
         }
         let after = self.hash() ^ self.board.hash_change(point, self.to_play);
@@ -98,16 +98,16 @@ impl GameState {
         Some(if back == 1 { Refusal::Ko } else { Refusal::Superko })
     }
 
-    /// Adds the current position to those that may not come back.
+    /// Adds the current position to those that may not come back, or not too often.
     pub(crate) fn remember(&mut self) {
-        if self.rules.ko != KoRule::Simple {
-            self.past.push(self.repetition_key(self.hash(), self.to_play));
-        }
+        self.past.push(self.repetition_key(self.hash(), self.to_play));
     }
 
-    fn repetition_key(&self, board: u64, to_play: Color) -> u64 {
+    /// The hash by which positions are told apart: the board's, and unless the rules are
+    /// positional the player's.
+    pub(crate) fn repetition_key(&self, board: u64, to_play: Color) -> u64 {
         match (self.rules.ko, to_play) {
-            (KoRule::Situational, Color::White) => !board,
+            (KoRule::Situational | KoRule::Simple, Color::White) => !board,
             _ => board,
         }
     }

@@ -19,19 +19,27 @@
 //! its hashes (`situation`), area scoring (`score`), Benson's pass-alive chains (`pass_alive`) and
 //! the eight symmetries (`symmetry`).
 
+mod area;
 mod board;
 mod color;
+mod dead;
+mod ending;
 mod geometry;
+mod handicap;
 mod history;
+mod kata_rules;
 mod komi;
 mod legality;
 mod mask;
 mod outcome;
 mod pass_alive;
 mod perft;
+mod playout;
+mod rule_names;
 mod rule_set;
 mod rule_text;
 mod score;
+mod seki;
 mod setup;
 mod situation;
 mod size;
@@ -43,6 +51,10 @@ mod vertex;
 mod zobrist;
 
 pub use color::Color;
+pub use dead::{propose_dead, propose_dead_with, toggle_dead};
+pub use handicap::{
+    HandicapError, check_handicap, fixed_handicap, fixed_handicap_limit, free_handicap,
+};
 pub use history::HISTORY;
 pub use komi::{Komi, KomiError};
 pub use legality::IllegalMove;
@@ -50,7 +62,9 @@ pub use mask::LegalMask;
 pub use outcome::Outcome;
 pub use pass_alive::pass_alive;
 pub use perft::perft;
+pub use playout::{Playout, Playouts};
 pub use rule_set::{HandicapBonus, KoRule, Rules, RulesError, Scoring, Tax};
+pub use score::{ScoreSheet, score_position};
 pub use setup::SetupError;
 pub use size::{BoardSize, Move, Point, SizeError};
 pub use state::GameState;

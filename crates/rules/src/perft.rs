@@ -4,9 +4,14 @@ use crate::GameState;
 
 /// The number of move sequences of each length 0 to `depth`: passes count, a finished game has no
 /// continuation. `[1, 10, 91, …]` for the empty 3x3 board.
+///
+/// Only legality and two passes count, as in published tables: the long cycles that end a game
+/// under simple ko go on here.
 pub fn perft(state: &GameState, depth: usize) -> Vec<u64> {
     let mut counts = vec![0; depth + 1];
-    count(state, &mut counts);
+    let mut start = state.clone();
+    start.cycles_end = false;
+    count(&start, &mut counts);
     counts
 }
 

@@ -1,13 +1,15 @@
 //! Rule sets: independent switches, and the names people know them by.
 
-use crate::rule_text;
+use crate::{rule_names, rule_text};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Which repetitions are forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KoRule {
-    /// Only the immediate recapture of a single stone.
+    /// Only the immediate recapture of a single stone. A position that comes up for the third time
+    /// with no pass between ends the game with no result; a player's second pass in one position
+    /// ends it with a score.
     Simple,
     /// No board may come back.
     Positional,
@@ -20,7 +22,7 @@ pub enum KoRule {
 pub enum Scoring {
     /// Stones and the empty points that only they reach.
     Area,
-    /// Surrounded points and prisoners; not available yet, see [`Rules::playable`].
+    /// Surrounded points and prisoners.
     Territory,
 }
 
@@ -35,7 +37,7 @@ pub enum Tax {
     All,
 }
 
-/// Points White gets for Black's handicap stones under area scoring.
+/// Points White gets for Black's handicap stones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HandicapBonus {
     /// None.
@@ -60,20 +62,22 @@ pub struct Rules {
     /// Whether a move may kill its own chain of two stones or more. A single stone never may:
     /// that would leave the board as it was.
     pub suicide: bool,
-    /// Whether the first pass earns half a point.
+    /// Whether the first pass earns half a point; it is then not one of the two that end the game.
     pub button: bool,
     /// White's points for handicap stones; whoever sets up the game adds them to the komi, with
     /// [`HandicapBonus::points`].
     pub handicap_bonus: HandicapBonus,
-    /// Whether a player may pass before dead stones are taken; they are agreed on instead.
+    /// Whether a player may pass before dead stones are taken; they are agreed on instead. Where
+    /// nobody is there to agree, the stones that [`propose_dead`](crate::propose_dead) proves dead
+    /// are taken.
     pub friendly_pass: bool,
 }
 
-/// Rules that have no name, contradict themselves, or cannot be scored yet.
+/// Rules that have no name or contradict themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RulesError {
     /// Neither a known name nor `key=value` parts.
-    #[error("no rules are called {name:?}; known are {known}, or parts such as ko=simple", known = rule_text::known())]
+    #[error("no rules are called {name:?}; known are {known}, or parts such as ko=simple", known = rule_names::known())]
     UnknownName {
         /// The text as given.
         name: String,
@@ -92,15 +96,12 @@ pub enum RulesError {
         /// The value as given.
         value: String,
     },
-    /// Scoring by territory.
-    #[error("territory scoring is not available yet")]
-    TerritoryScoring,
-    /// A group tax.
-    #[error("group tax is not available yet")]
-    GroupTax,
-    /// The button.
-    #[error("the button is not available yet")]
-    Button,
+    /// Text that begins like a JSON object and is none.
+    #[error("the rules are no JSON object: {0}")]
+    NotJson(String),
+    /// The button under territory scoring.
+    #[error("the button goes with area scoring: it evens out what territory scoring never has")]
+    ButtonWithTerritory,
 }
 
 impl Default for Rules {
@@ -123,29 +124,14 @@ impl Rules {
         }
     }
 
-    /// Reads a name (`tromp-taylor`, `chinese`, `aga`, …) or parts: `ko=simple,suicide=false`,
-    /// each missing part as in Tromp–Taylor; a name may come first (`chinese,ko=positional`).
+    /// Whether a game can be played to its end and scored under these rules.
     ///
     /// # Errors
-    /// When a name, key or value is unknown.
-    pub fn by_name(name: &str) -> Result<Rules, RulesError> {
-        rule_text::parse(name)
-    }
-
-    /// Whether a finished game can be scored under these rules.
-    ///
-    /// # Errors
-    /// Territory scoring, group tax and the button are refused rather than scored wrongly; a game
-    /// played under them anyway ends with [`Outcome::NoResult`](crate::Outcome::NoResult).
+    /// The button together with territory scoring, which no rule set has and which KataGo's
+    /// networks don't play either.
     pub fn playable(&self) -> Result<(), RulesError> {
-        if self.scoring == Scoring::Territory {
-            return Err(RulesError::TerritoryScoring);
-        }
-        if self.tax != Tax::None {
-            return Err(RulesError::GroupTax);
-        }
-        if self.button {
-            return Err(RulesError::Button);
+        if self.button && self.scoring == Scoring::Territory {
+            return Err(RulesError::ButtonWithTerritory);
         }
         Ok(())
     }

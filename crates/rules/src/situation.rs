@@ -1,8 +1,8 @@
 //! Hashes of a position: of its stones, and of all that an evaluation may depend on.
 
-use crate::GameState;
 use crate::legality::Refusal;
 use crate::zobrist::{fold, mix};
+use crate::{GameState, KoRule};
 
 impl GameState {
     /// The Zobrist hash of the stones alone; the same on every machine.
@@ -23,8 +23,13 @@ impl GameState {
         if let Some(ko) = self.ko_point {
             hash = fold(hash, u64::from(ko));
         }
+        if self.rules.button {
+            hash = fold(hash, self.first_passer.map_or(0, |color| 1 + color.index() as u64));
+        }
         // Superko may depend on any past board; what it forbids here is what counts.
-        for (i, &word) in self.ever_held.iter().enumerate().filter(|_| !self.past.is_empty()) {
+        for (i, &word) in
+            self.ever_held.iter().enumerate().filter(|_| self.rules.ko != KoRule::Simple)
+        {
             let mut rest = word;
             while rest != 0 {
                 let point = i * 64 + rest.trailing_zeros() as usize;

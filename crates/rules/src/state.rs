@@ -1,9 +1,10 @@
 //! A game in progress: the position and what led to it. Legality has its own file.
 
 use crate::board::{Board, Cell};
+use crate::ending::Ended;
 use crate::geometry::Geometry;
 use crate::history::History;
-use crate::{BoardSize, Color, IllegalMove, KoRule, Komi, Move, Outcome, Point, Rules};
+use crate::{BoardSize, Color, IllegalMove, KoRule, Komi, Move, Point, Rules};
 use std::sync::Arc;
 
 /// A position and what led to it. Cloning copies a few kilobytes and allocates five times.
@@ -19,8 +20,15 @@ pub struct GameState {
     captures: [u32; 2],
     last_move: Option<Move>,
     pub(crate) ko_point: Option<u16>,
-    /// Positions that may not come back, oldest first; empty under simple ko.
+    pub(crate) ended: Option<Ended>,
+    pub(crate) first_passer: Option<Color>,
+    /// Whether long cycles end the game under simple ko; off where only legality counts.
+    pub(crate) cycles_end: bool,
+    /// Positions, oldest first: under superko all, as they may not come back; under simple ko
+    /// those since the last pass, as the third return ends the game.
     pub(crate) past: Vec<u64>,
+    /// Positions in which a player passed, under simple ko.
+    pub(crate) passed_from: Vec<u64>,
     /// Points that ever held a stone: no other move can repeat a board without suicide.
     pub(crate) ever_held: Box<[u64]>,
 }
@@ -39,7 +47,11 @@ impl GameState {
             captures: [0; 2],
             last_move: None,
             ko_point: None,
+            ended: None,
+            first_passer: None,
+            cycles_end: true,
             past: Vec::new(),
+            passed_from: Vec::new(),
             ever_held: vec![0; size.area().div_ceil(64)].into_boxed_slice(),
         };
         state.remember();
@@ -71,7 +83,8 @@ impl GameState {
         self.move_number
     }
 
-    /// Passes since the last stone.
+    /// Passes in a row that count towards the end: those since the last stone, less the one that
+    /// took the button.
     pub fn consecutive_passes(&self) -> u32 {
         self.passes
     }
@@ -86,10 +99,13 @@ impl GameState {
         self.captures[by.index()]
     }
 
-    /// The stone at a point.
+    /// The stone at a point; `None` off the board.
     pub fn stone(&self, point: Point) -> Option<Color> {
+        if !self.size().contains(point) {
+            return None;
+        }
         match self.board.cell(point.index()) {
-            Cell::Stone(color) if self.size().contains(point) => Some(color),
+            Cell::Stone(color) => Some(color),
             _ => None,
         }
     }
@@ -131,16 +147,6 @@ impl GameState {
         self.board.chain(point.index()).map(Point::from_index).collect()
     }
 
-    /// Whether two passes have ended the game.
-    pub fn is_over(&self) -> bool {
-        self.passes >= 2
-    }
-
-    /// The result: `Some` exactly when the game is over.
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.is_over().then(|| self.score_now())
-    }
-
     /// Plays a move for the player to move.
     ///
     /// # Errors
@@ -150,21 +156,27 @@ impl GameState {
         let player = self.to_play;
         self.history.advance();
         self.ko_point = None;
+        let mut may_repeat = false;
         match mv {
-            Move::Pass => self.passes += 1,
+            Move::Pass => self.count_pass(),
             Move::Play(point) => {
                 let placed = self.board.place(point.index(), player, &mut self.history);
                 self.captures[player.index()] += placed.captured;
                 self.captures[player.opponent().index()] += placed.lost;
                 self.ko_point = placed.ko.filter(|_| self.rules.ko == KoRule::Simple);
                 self.passes = 0;
-                self.ever_held[point.index() / 64] |= 1 << (point.index() % 64);
+                let (word, bit) = (point.index() / 64, 1 << (point.index() % 64));
+                may_repeat = self.ever_held[word] & bit != 0 || placed.lost > 0;
+                self.ever_held[word] |= bit;
             }
         }
         self.to_play = player.opponent();
         self.move_number += 1;
         self.last_move = Some(mv);
         self.remember();
+        if may_repeat {
+            self.count_cycle();
+        }
         Ok(())
     }
 }

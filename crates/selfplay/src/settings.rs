@@ -113,8 +113,8 @@ mod tests {
         for (problem, key) in problems.iter().zip(["rules.board", "rules.rules", "rules.komi"]) {
             assert!(problem.starts_with(key), "{problem}");
         }
-        let unscored = RulesConfig { rules: "japanese".into(), ..RulesConfig::default() };
-        assert_eq!(unscored.validate().len(), 1, "its games would all end without a result");
+        let odd = RulesConfig { rules: "japanese,button=true".into(), ..RulesConfig::default() };
+        assert_eq!(odd.validate().len(), 1, "no rule set has a button under territory scoring");
         assert!(RulesConfig::default().validate().is_empty());
         assert!(toml::from_str::<RulesConfig>("bord = 9").is_err());
     }

@@ -1,8 +1,6 @@
 //! Positions drawn by hand, each named as a player would tell its story.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
-
-use tengen_rules::{BoardSize, Color, GameState, IllegalMove, Komi, Move, Outcome, Rules};
+use tengen_rules::{BoardSize, Color, GameState, IllegalMove, Komi, Move, Outcome, Point, Rules};
 
 fn game(rows: &[&str], to_play: Color, rules: &str) -> GameState {
     let rules = Rules::by_name(rules).unwrap();
@@ -123,13 +121,6 @@ fn komi_decides_the_winner() {
 }
 
 #[test]
-fn territory_games_end_without_a_wrong_result() {
-    let mut state = game(&["...", ".X.", "..."], Color::White, "japanese");
-    play(&mut state, "pass pass");
-    assert_eq!(state.outcome(), Some(Outcome::NoResult));
-}
-
-#[test]
 fn a_setup_that_cannot_be_is_refused() {
     let rules = Rules::tromp_taylor();
     for rows in [&["OX", "X."][..], &["XXX", "XX"], &["X#"], &[]] {
@@ -169,4 +160,15 @@ fn the_situation_tells_apart_what_the_board_does_not() {
     let komi = Komi::from_points(7.5).unwrap();
     let other = GameState::new(empty.size(), Rules::default(), komi);
     assert_ne!(empty.situation_hash(), other.situation_hash());
+}
+
+#[test]
+fn points_off_the_board_hold_no_stone() {
+    let state = game(&["X..", "...", "..."], Color::White, "chinese");
+    for index in [9, 10, 625, 65_535, usize::MAX] {
+        let point = Point::from_index(index);
+        assert_eq!((state.stone(point), state.past_stone(0, point)), (None, None));
+        assert_eq!((state.liberties(point), state.chain_size(point)), (0, 0));
+        assert!(state.chain(point).is_empty() && state.check(Move::Play(point)).is_err());
+    }
 }

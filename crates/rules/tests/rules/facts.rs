@@ -1,10 +1,9 @@
 //! Facts collected from other programs; skipped with a reason where the folder is absent.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
-
 use serde_json::Value as Json;
 use tengen_rules::{
-    BoardSize, Color, GameState, IllegalMove, Komi, Move, Outcome, Rules, pass_alive, perft,
+    BoardSize, Color, GameState, HandicapBonus, IllegalMove, Komi, Move, Point, Rules, pass_alive,
+    perft,
 };
 
 fn facts(name: &str) -> Vec<Json> {
@@ -109,36 +108,18 @@ fn games_and_positions_of_other_programs_are_judged_alike() {
             assert_eq!(state.legal_moves().count() as u64, count);
         }
         if let Some(name) = input["ruleset"].as_str() {
-            let rules = Rules::by_name(name).unwrap();
+            let rules = Rules::parse_any(name).unwrap();
+            let bonus = match rules.handicap_bonus {
+                HandicapBonus::Zero => "0",
+                HandicapBonus::N => "N",
+                HandicapBonus::NMinusOne => "N-1",
+            };
+            assert_eq!(bonus, expected["white_handicap_bonus"].as_str().unwrap());
             assert_eq!(rules.suicide, expected["multi_stone_suicide"].as_bool().unwrap());
             let word = |value: &dyn std::fmt::Debug| format!("{value:?}").to_uppercase();
             assert_eq!(word(&rules.ko), expected["ko"].as_str().unwrap());
             assert_eq!(word(&rules.scoring), expected["scoring"].as_str().unwrap());
             assert_eq!(word(&rules.tax), expected["tax"].as_str().unwrap());
-        }
-    }
-}
-
-#[test]
-fn areas_are_counted_as_elsewhere() {
-    for case in facts("scoring.json").iter().filter(|case| case["method"] == "area") {
-        let (input, expected) = (&case["input"], &case["expected"]);
-        if input["board_top_row_first"].is_null() || input["dead"] != Json::Array(Vec::new()) {
-            continue;
-        }
-        let state = board(input, Color::Black, Rules::tromp_taylor());
-        let owners = state.area_owner();
-        for (key, color) in [("B_area", Color::Black), ("W_area", Color::White)] {
-            if let Some(area) = expected[key].as_u64() {
-                let counted = owners.iter().filter(|&&o| o == Some(color)).count();
-                assert_eq!(counted as u64, area, "{} {key}", case["id"]);
-            }
-        }
-        if let Some(lead) = expected["B_minus_W_minus_komi"].as_f64() {
-            assert_eq!(state.score_now(), Outcome::from_black_lead((2.0 * lead) as i32));
-        }
-        if let Some(text) = expected["RE"].as_str() {
-            assert_eq!(state.score_now().result_text(), text);
         }
     }
 }
@@ -215,5 +196,137 @@ fn check_paths(limit: u64) {
         for (d, &count) in counts.iter().enumerate().skip(1) {
             assert_eq!(Some(count), expected[&d.to_string()].as_u64(), "{} {d}", case["id"]);
         }
+    }
+}
+
+/// Plays moves of either colour; a colour that moves twice lets the other pass in between.
+fn play_any(state: &mut GameState, moves: &Json) {
+    for text in texts(moves) {
+        play_one(state, text);
+    }
+}
+
+fn play_one(state: &mut GameState, text: &str) {
+    let (letter, vertex) = text.split_once(' ').unwrap();
+    if state.to_play() != color(letter) {
+        state.play(Move::Pass).unwrap();
+    }
+    state.play(state.size().parse_vertex(vertex).unwrap()).unwrap();
+}
+
+fn drawing(rows: &Json) -> String {
+    texts(rows).join("\n") + "\n"
+}
+
+fn points(state: &GameState, names: &Json) -> Vec<Point> {
+    texts(names).into_iter().map(|name| state.size().parse_point(name).unwrap()).collect()
+}
+
+/// The point that simple ko alone forbids to the player to move.
+fn ko_point(state: &GameState) -> Option<String> {
+    ko_forbidden(state).pop()
+}
+
+#[test]
+fn stones_die_and_kos_stand_as_on_sgfmills_and_minigos_boards() {
+    for case in facts("rules.json") {
+        let (input, expected) = (&case["input"], &case["expected"]);
+        let moves = &input["moves_any_colour_order"];
+        if moves.is_null() {
+            continue;
+        }
+        let rules = Rules::by_name("ko=simple,suicide=true").unwrap();
+        let mut state = board(input, Color::Black, rules);
+        if let Some(kos) = expected["simple_ko_point_after_each_move"].as_array() {
+            for ((text, ko), rows) in texts(moves)
+                .into_iter()
+                .zip(kos)
+                .zip(expected["top_two_rows_after_each_move"].as_array().unwrap())
+            {
+                play_one(&mut state, text);
+                assert_eq!(ko_point(&state).as_deref(), ko.as_str(), "{} {text}", case["id"]);
+                assert!(state.to_string().starts_with(&drawing(rows)), "{} {text}", case["id"]);
+            }
+            continue;
+        }
+        play_any(&mut state, moves);
+        assert_eq!(state.to_string(), drawing(&expected["final_board_top_row_first"]));
+        assert_eq!(
+            ko_point(&state).as_deref(),
+            expected["simple_ko_point_after_last_move"].as_str()
+        );
+        let owners = state.area_owner();
+        let owned = |c| owners.iter().filter(|&&o| o == Some(c)).count() as i64;
+        let lead = owned(Color::Black) - owned(Color::White);
+        assert_eq!(Some(lead), expected["area_B_minus_W"].as_i64(), "{}", case["id"]);
+    }
+}
+
+#[test]
+fn captures_suicides_and_the_corner_ko_are_told_as_elsewhere() {
+    for case in facts("rules.json") {
+        let (input, expected) = (&case["input"], &case["expected"]);
+        if !expected["captured"].is_null() {
+            let mut state = board(input, Color::Black, rules_of(&case));
+            let captured = points(&state, &expected["captured"]);
+            play_one(&mut state, input["play"].as_str().unwrap());
+            assert!(captured.iter().all(|&p| state.stone(p).is_none()));
+            assert_eq!(state.captures(Color::Black) as usize, captured.len());
+            assert_eq!(state.to_string(), drawing(&expected["board_after"]));
+            for (name, chain) in expected["chain_size_and_liberties_after"].as_object().unwrap() {
+                let point = state.size().parse_point(name).unwrap();
+                assert_eq!(
+                    [state.chain_size(point), state.liberties(point)],
+                    [chain[0].as_u64().unwrap() as usize, chain[1].as_u64().unwrap() as usize]
+                );
+            }
+        }
+        if let Some(allowed) = expected.get("suicide_allowed") {
+            let size = BoardSize::square(input["board_size"].as_u64().unwrap() as usize).unwrap();
+            let empty = GameState::new(size, Rules::tromp_taylor(), Komi::default());
+            let [black, white] = ["black", "white"].map(|key| points(&empty, &input[key]));
+            for suicide in [false, true] {
+                let rules = Rules { suicide, ..Rules::tromp_taylor() };
+                let komi = Komi::default();
+                let mut state =
+                    GameState::with_setup(size, rules, komi, &black, &white, Color::White).unwrap();
+                let (_, vertex) = input["play"].as_str().unwrap().split_once(' ').unwrap();
+                let played = state.play(size.parse_vertex(vertex).unwrap());
+                assert_eq!(played.is_ok(), suicide);
+                if suicide {
+                    let removed = points(&state, &allowed["removed"]);
+                    assert!(removed.iter().all(|&p| state.stone(p).is_none()));
+                    assert_eq!(state.captures(Color::Black), 2);
+                }
+            }
+        }
+        if let Some(illegal) = expected["illegal_after"].as_object() {
+            let mut state = board(input, Color::Black, rules_of(&case));
+            let legal_after = expected["legal_after"].as_object().unwrap();
+            for (i, text) in (1..).zip(texts(&input["moves"])) {
+                play_one(&mut state, text);
+                if state.is_over() {
+                    state.resume();
+                }
+                for (when, legal) in [(illegal, false), (legal_after, true)] {
+                    for text in when.get(&i.to_string()).map_or(Vec::new(), texts) {
+                        let vertex = text.split_once(' ').unwrap().1;
+                        let mv = state.size().parse_vertex(vertex).unwrap();
+                        assert_eq!(state.check(mv).is_ok(), legal, "{} {text}", case["id"]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pass_never_repeats() {
+    for ko in ["simple", "positional", "situational"] {
+        let rules = Rules::by_name(&format!("ko={ko}")).unwrap();
+        let size = BoardSize::square(3).unwrap();
+        let mut state = GameState::new(size, rules, Komi::default());
+        play_any(&mut state, &serde_json::json!(["B B2", "W pass", "B A1"]));
+        assert!(state.check(Move::Pass).is_ok());
     }
 }

@@ -1,7 +1,5 @@
 //! Exact move-path counts; deeper ones stand in `facts.rs`.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
-
 use tengen_rules::{BoardSize, GameState, Komi, Rules, perft};
 
 fn counts(width: usize, height: usize, rules: &str, depth: usize) -> Vec<u64> {

@@ -1,0 +1,13 @@
+//! The rules against positions drawn by hand, against a naive twin, and against other programs.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first surprise")]
+
+mod counts;
+mod facts;
+mod facts_scoring;
+mod laws;
+mod perft;
+mod play;
+mod rule_parts;
+mod scoring;
+mod twin;
