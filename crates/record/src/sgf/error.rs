@@ -81,6 +81,22 @@ impl SgfError {
         }
     }
 
+    /// The node in question, counted from 0 in the file's order, where a node is.
+    pub fn node(&self) -> Option<usize> {
+        match self {
+            SgfError::Illegal { node, .. } | SgfError::Setup { node, .. } => Some(*node),
+            _ => None,
+        }
+    }
+
+    /// The move in question, counted from 1 along its variation, as colour and vertex.
+    pub fn illegal_move(&self) -> Option<(usize, &str)> {
+        match self {
+            SgfError::Illegal { number, mv, .. } => Some((*number, mv)),
+            _ => None,
+        }
+    }
+
     /// The message without the place that [`place`](Self::place) gives.
     pub fn message(&self) -> String {
         let text = self.to_string();

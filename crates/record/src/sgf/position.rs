@@ -1,7 +1,10 @@
 //! The board along a game as files have it: colours that move twice, moves after the end, stones
 //! set up by hand.
 
-use tengen_rules::{Color, GameState, IllegalMove, Komi, Move, Point, Rules, SetupError};
+use tengen_rules::{
+    Color, GameState, IllegalMove, Komi, Move, Outcome, Point, Rules, ScoreSheet, Scoring,
+    SetupError, score_position,
+};
 
 use super::error::SgfError;
 use super::game::{Origin, SgfGame};
@@ -9,9 +12,9 @@ use crate::RecordError;
 
 /// A rules state, and the prisoners made before it had to start afresh.
 ///
-/// The rules alternate, so a colour that moves twice lets the other pass in between. Where that
-/// pass or a move would come after the end, or stones are set up by hand, the board starts afresh
-/// with the same stones: it then counts for superko, the boards before it no longer do.
+/// The rules alternate, so a colour that moves twice lets the other pass in between; a move after
+/// the end resumes the game. Where stones are set up by hand the board starts afresh: it then counts
+/// for superko, the boards before it no longer do.
 #[derive(Clone, Debug)]
 pub struct Position {
     state: GameState,
@@ -34,6 +37,21 @@ impl Position {
         self.captures[by.index()] + self.state.captures(by)
     }
 
+    /// Counts the position under `rules`, all prisoners included; see [`score_position`].
+    pub fn score(&self, rules: Rules, komi: Komi, handicap: u32, dead: &[Point]) -> ScoreSheet {
+        let mut sheet = score_position(&self.state, rules, komi, handicap, dead);
+        for color in Color::BOTH {
+            sheet.prisoners[color.index()] += self.captures[color.index()];
+        }
+        if rules.scoring == Scoring::Territory {
+            let [black, white] = self.captures.map(|stones| 2 * stones as i32);
+            sheet.black_half_points += black;
+            sheet.white_half_points += white;
+            sheet.outcome = Outcome::from_black_lead(sheet.black_lead_half_points());
+        }
+        sheet
+    }
+
     /// Plays a move of either colour. A pass after the end changes nothing.
     ///
     /// # Errors
@@ -42,16 +60,18 @@ impl Position {
         if self.state.is_over() && mv == Move::Pass {
             return Ok(());
         }
-        if self.state.is_over()
-            || (self.state.to_play() != color && self.state.consecutive_passes() > 0)
-        {
-            let stones = self.stones();
-            // A board that has come about by moves has no chain without liberties.
-            let _ = self.restart(&stones, color);
-        } else if self.state.to_play() != color {
+        self.go_on();
+        if self.state.to_play() != color {
             self.state.play(Move::Pass)?;
+            self.go_on();
         }
         self.state.play(mv)
+    }
+
+    fn go_on(&mut self) {
+        if self.state.is_over() {
+            self.state.resume();
+        }
     }
 
     /// Sets points by hand, and whose turn it is.
@@ -63,28 +83,21 @@ impl Position {
         changes: &[(Point, Option<Color>)],
         to_play: Option<Color>,
     ) -> Result<(), SetupError> {
-        let mut stones = self.stones();
+        let state = &self.state;
+        let mut stones: Vec<_> = state.size().points().map(|p| state.stone(p)).collect();
         for &(point, stone) in changes {
             if let Some(cell) = stones.get_mut(point.index()) {
                 *cell = stone;
             }
         }
-        self.restart(&stones, to_play.unwrap_or(self.state.to_play()))
-    }
-
-    fn stones(&self) -> Vec<Option<Color>> {
-        self.state.size().points().map(|p| self.state.stone(p)).collect()
-    }
-
-    fn restart(&mut self, stones: &[Option<Color>], to_play: Color) -> Result<(), SetupError> {
-        let state = &self.state;
+        let to_play = to_play.unwrap_or(self.state.to_play());
         let of = |color| -> Vec<Point> {
             state.size().points().filter(|p| stones[p.index()] == Some(color)).collect()
         };
         let (black, white) = (of(Color::Black), of(Color::White));
         let (size, rules, komi) = (state.size(), state.rules(), state.komi());
         let next = GameState::with_setup(size, rules, komi, &black, &white, to_play)?;
-        self.captures = [Color::Black, Color::White].map(|color| self.captures(color));
+        self.captures = Color::BOTH.map(|color| self.captures(color));
         self.state = next;
         Ok(())
     }
