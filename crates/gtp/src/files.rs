@@ -20,7 +20,7 @@ impl Engine {
         let bytes = std::fs::read(path).map_err(|_| GtpError::Load)?;
         let first = parse_collection(&bytes).into_iter().next().ok_or(GtpError::Load)?;
         let file = first.map_err(|_| GtpError::Load)?;
-        if let Some(moves) = file.late_setup.filter(|&moves| moves < limit) {
+        if let Some(moves) = file.late_setup().filter(|&moves| moves < limit) {
             return Err(GtpError::LoadGame(format!("stones are set up after move {moves}")));
         }
         self.game = self.game.load(&file, limit)?;

@@ -6,6 +6,7 @@ mod common;
 use common::{cases, random_game};
 use proptest::prelude::*;
 use tengen_record::sgf::{SgfError, SgfGame, SgfTree, parse_collection, parse_trees, to_sgf};
+use tengen_record::{EndReason, GameRecord};
 use tengen_rules::{Color, Move, Rules};
 
 fn tree(text: &str) -> SgfTree {
@@ -34,7 +35,7 @@ proptest! {
         // A komi beyond the area is the one thing worth a note here.
         prop_assert!(read.notes.is_empty() || size_is_tiny(w, h), "{:?}", read.notes);
         let back = read.to_record(Rules::tromp_taylor()).unwrap();
-        let moves = |r: &tengen_record::GameRecord| r.turns.iter().map(|t| t.mv).collect::<Vec<_>>();
+        let moves = |r: &GameRecord| r.turns.iter().map(|t| t.mv).collect::<Vec<_>>();
         prop_assert_eq!(moves(&back), moves(&record));
         prop_assert_eq!(back.size, record.size);
         prop_assert_eq!(back.komi, record.komi);
@@ -69,22 +70,29 @@ fn variations_and_unknown_properties_survive_a_rewrite() {
 }
 
 #[test]
-fn the_bytes_that_hung_another_program_are_refused() {
-    assert!(matches!(parse_trees(b";;)")[..], [Err(SgfError::NoGame)]));
-    assert!(matches!(parse_trees(b"")[..], [Err(SgfError::NoGame)]));
-}
-
-#[test]
-fn a_syntax_error_names_its_line() {
-    assert!(refusal("(;SZ[9]\n;B[aa]\n---\n;W[bb])").starts_with("line 3:"));
-    assert!(refusal("(;US[Matsuyama[3d]];B[aa])").starts_with("line 1:"));
+fn a_syntax_error_names_its_line_and_column() {
+    assert!(refusal("(;SZ[9]\n;B[aa]\n---\n;W[bb])").starts_with("line 3, column 1:"));
+    assert!(refusal("(;SZ[9]\r\n  ;C[柯]B[zz])").starts_with("line 2, column 8: B[zz]: off a 9x9"));
+    assert!(refusal("(;C[no end").starts_with("line 1, column 3: C has a value without"));
+    assert!(refusal("(;SZ[9];B[aa]\n").starts_with("line 2, column 1: the file ends"));
+    assert!(refusal("(;B;W[aa])").starts_with("line 1, column 3: B has no value"));
+    assert!(refusal("(;GM[2])").starts_with("line 1, column 3: not a game of Go"));
 }
 
 #[test]
 fn a_broken_game_does_not_hide_its_neighbours() {
-    let games = parse_collection(b"(;SZ[9];B[aa]) (;SZ[9];B[zz](;W[])) (;SZ[9]--) (;SZ[9];B[bb])");
-    let ok: Vec<bool> = games.iter().map(Result::is_ok).collect();
-    assert_eq!(ok, [true, false, false, true]);
+    let ok = |text: &str| -> Vec<bool> {
+        parse_collection(text.as_bytes()).iter().map(Result::is_ok).collect()
+    };
+    let games = "(;SZ[9];B[aa]) (;SZ[9];B[zz](;W[])) (;SZ[9]--) (;SZ[9];B[bb])";
+    assert_eq!(ok(games), [true, false, false, true]);
+    // One that is never closed ends where the next one's root begins.
+    let unclosed = "(;GM[1];B[aa](;W[bb])\n(;GM[1];B[cc])\n(;FF[4];B[dd])";
+    assert_eq!(ok(unclosed), [false, true, true]);
+    assert!(refusal(unclosed).starts_with("line 2, column 1: another game begins"));
+    assert_eq!(ok("(;GM[1]--\n(;GM[1];B[cc])"), [false, true]);
+    // Unclosed games by the thousand take no longer than their text.
+    assert_eq!(ok(&"(;SZ[9];B[aa](;W[bb]".repeat(50_000)).len(), 50_000);
 }
 
 #[test]
@@ -96,7 +104,10 @@ fn coordinates_are_column_then_row_from_the_top() {
     assert!(refusal("(;SZ[18];B[ss])").contains("off a 18x18 board"));
     assert!(refusal("(;SZ[19];B[Aa])").contains("off a 19x19 board"));
     assert!(refusal("(;SZ[37];B[HH])").contains("SZ[37]"));
-    assert!(refusal("(;GM[2]SZ[8];B[D3])").contains("GM[2]"));
+    for size in ["0", "53", "-9", "x", "9:", "9:99999999999999999999"] {
+        assert!(refusal(&format!("(;SZ[{size}];B[aa])")).contains("SZ["), "{size}");
+    }
+    assert_eq!(game("(;FF[3]SiZe[9]PlayerBlack[me];Black[bh])").players[0], "me");
 }
 
 #[test]
@@ -106,35 +117,54 @@ fn tt_is_a_pass_only_where_it_is_no_point() {
 }
 
 #[test]
-fn server_komi_is_never_taken_at_its_word() {
-    for (text, points) in [("375", 7.5), ("650", 6.5), ("3.75", 7.5), ("325", 6.5), ("-6.5", -6.5)]
-    {
+fn komi_reads_in_all_its_forms() {
+    for (text, points) in [
+        ("6.5", 6.5),
+        ("6,5", 6.5),
+        ("+0.50", 0.5),
+        ("-6.5", -6.5),
+        (" 7 ", 7.0),
+        ("5.5目", 5.5),
+        ("6.5 points", 6.5),
+    ] {
         let read = game(&format!("(;KM[{text}];B[dd])"));
-        assert_eq!(read.komi.unwrap().points(), points, "KM[{text}]");
-        assert_eq!(read.notes.is_empty(), text == "-6.5");
+        assert_eq!((read.komi.unwrap().points(), read.notes), (points, vec![]), "KM[{text}]");
     }
-    assert!(refusal("(;KM[NaN])").contains("KM[NaN]"));
-    assert_eq!(game("(;KM[])").komi, None);
+    for (text, points) in [("375", 7.5), ("650", 6.5), ("3.75", 7.5), ("2.75", 5.5), ("325", 6.5)] {
+        let read = game(&format!("(;KM[{text}];B[dd])"));
+        assert_eq!((read.komi.unwrap().points(), read.notes.len()), (points, 1), "KM[{text}]");
+    }
+    for text in ["", "NaN", "inf", "5.3", "6.25", "six", "1e300", "99999999"] {
+        let read = game(&format!("(;KM[{text}];B[dd])"));
+        assert_eq!((read.komi, read.notes.is_empty()), (None, false), "KM[{text}]");
+    }
 }
 
 #[test]
 fn an_illegal_move_stops_the_import_with_its_number() {
-    // Black takes the ko at C3 with move 9, White takes back at once.
-    let text = "(;SZ[5]RU[chinese];B[ca];W[cd];B[bb];W[dc];B[db];W[bc];B[cc];W[cb];B[cc];W[cb])";
-    let found = game(text).to_record(Rules::tromp_taylor());
-    let text = match found {
-        Err(error @ SgfError::Illegal { .. }) => error.to_string(),
-        other => panic!("{other:?}"),
-    };
-    assert!(text.starts_with("move "), "{text}");
+    // Black takes the ko at C3 with move 7, White takes back at once.
+    let text = "(;SZ[5]RU[chinese];B[cb];W[db];B[bc];W[ec];B[cd];W[dd];B[dc];W[cc];B[dc])";
+    let read = game(text);
+    let error = read.to_record(Rules::tromp_taylor()).unwrap_err();
+    assert!(matches!(error, SgfError::Illegal { number: 9, node: 9, .. }), "{error}");
+    assert_eq!(error.place().column as usize, 1 + text.rfind("B[dc]").unwrap());
+    assert!(error.to_string().contains("move 9 (B D3) in node 9"), "{error}");
 }
 
 #[test]
 fn handicap_comes_from_the_stones_and_the_first_move_from_the_file() {
     let read = game("(;SZ[19]HA[7]AB[dd:de][pp];W[pd])");
-    assert_eq!((read.setup_black.len(), read.notes.len()), (3, 1));
+    assert_eq!((read.setup_black.len(), read.handicap_stones()), (3, 3));
+    assert!(read.notes.iter().any(|note| note.contains("HA[7]")), "{:?}", read.notes);
     assert_eq!(read.to_record(Rules::tromp_taylor()).unwrap().first_to_play, Color::White);
     assert_eq!(vertices(&game("(;SZ[19]AB[dd];B[pd];W[pp])")), ["B Q16", "W Q4"]);
+    // HA alone places nothing: that is how the format defines it. White moves first all the same.
+    let bare = game("(;SZ[19]HA[4])");
+    assert_eq!((bare.setup_black.len(), bare.handicap_stones()), (0, 4));
+    assert_eq!(bare.first_to_play(), Color::White);
+    assert_eq!(game("(;HA[1];B[dd])").handicap_stones(), 0);
+    assert_eq!(game("(;AB[dd][pp];W[dp])").handicap_stones(), 2);
+    assert_eq!(game("(;AB[dd][pp]AW[dp];W[pd])").handicap_stones(), 0);
     assert_eq!(game("(;SZ[9]AB[aa:bi][ca:ce]AE[aa])").setup_black.len(), 22);
 }
 
@@ -143,6 +173,8 @@ fn a_colour_that_moves_twice_means_a_pass_between() {
     let record = game("(;SZ[9];B[aa];B[bb])").to_record(Rules::tromp_taylor()).unwrap();
     assert_eq!(record.turns.len(), 3);
     assert_eq!(record.turns[1].mv, Move::Pass);
+    let late = game("(;SZ[9];B[aa];PL[B];AW[cc];W[bb])");
+    assert_eq!((late.late_setup(), late.edits.len()), (Some(1), 2));
     assert!(matches!(
         game("(;SZ[9];B[aa];AW[cc];W[bb])").to_record(Rules::tromp_taylor()),
         Err(SgfError::LateSetup(1))
@@ -155,7 +187,6 @@ fn size_is_tiny(width: usize, height: usize) -> bool {
 
 #[test]
 fn a_result_is_kept_with_the_trust_it_deserves() {
-    use tengen_record::EndReason;
     let ends = [
         ("(;SZ[3]RE[B+9];B[bb];W[];B[])", EndReason::TwoPasses),
         ("(;SZ[3];B[bb];W[];B[];W[])", EndReason::TwoPasses),
@@ -164,6 +195,7 @@ fn a_result_is_kept_with_the_trust_it_deserves() {
         ("(;SZ[3]RE[W+R];B[bb])", EndReason::Resignation),
         ("(;SZ[3]RE[W+T];B[bb])", EndReason::Time),
         ("(;SZ[3]RE[?];B[bb])", EndReason::Reported),
+        ("(;SZ[3]RE[B+];B[bb])", EndReason::Reported),
     ];
     for (text, end) in ends {
         let record = game(text).to_record(Rules::tromp_taylor()).unwrap();

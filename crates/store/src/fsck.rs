@@ -36,6 +36,7 @@ impl Store {
         pages(&tx, &mut report.problems)?;
         games(&tx, &mut report)?;
         match_games(&tx, &mut report.problems)?;
+        imports(&tx, &mut report.problems)?;
         best(&tx, &mut report.problems)?;
         report.ok = report.problems.is_empty();
         Ok(report)
@@ -152,6 +153,28 @@ fn match_games(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreE
             Ok(_) => continue,
         };
         problems.push(format!("match {id}, pair {pair}, colour {colour}: {problem}"));
+    }
+    Ok(())
+}
+
+fn imports(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
+    let mut query = db.prepare(
+        "SELECT import_seq, moves, result, payload, payload_hash FROM imported_games
+         ORDER BY import_seq",
+    )?;
+    let mut rows = query.query([])?;
+    let mut expected = 1_u64;
+    while let Some(row) = rows.next()? {
+        let (seq, moves, result): (u64, u64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (payload, hash): (Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(4)?);
+        if seq != expected {
+            problems.push(format!("imported games {expected} to {} are missing", seq - 1));
+        }
+        expected = seq + 1;
+        let claimed = Claimed { moves, positions: None, result: &result };
+        if let Err(problem) = replay(&payload, &hash, &claimed) {
+            problems.push(format!("imported game {seq}: {problem}"));
+        }
     }
     Ok(())
 }

@@ -12,6 +12,8 @@
 //!   and only if the best network is still the one that was played against.
 //! - **What is acknowledged is on the disk.** Every commit is synced; whatever instruction
 //!   a process dies at, the file holds whole transactions.
+//! - **Imported games stay apart.** Games from files have tables and numbers of their own: no
+//!   window, cursor or count of self-play can come upon one ([`Store::imported_games`]).
 //! - **Nothing unchecked enters.** Every game is replayed under its own rules first, and
 //!   carries a hash that is checked whenever it is read.
 //!
@@ -40,6 +42,7 @@ mod error;
 mod fsck;
 mod games;
 mod id;
+mod imports;
 mod journal;
 mod leases;
 mod matches;
@@ -53,6 +56,7 @@ pub use error::StoreError;
 pub use fsck::FsckReport;
 pub use games::{Appended, Counts, NewGame, StoredGame};
 pub use id::{GameId, GameIdError};
+pub use imports::{FileHash, ImportBatch, ImportCounts, ImportGame, ImportProgress, ImportedGame};
 pub use journal::{EventRow, MetricRow};
 pub use leases::Lease;
 pub use matches::{MatchGameRow, MatchRow, NewMatch};

@@ -1,23 +1,24 @@
 //! From a file's game to a record that replays.
 
-use tengen_rules::{Color, Move, Outcome, Rules};
+use tengen_rules::{Move, Outcome, Rules};
 
 use super::error::SgfError;
 use super::game::SgfGame;
-use crate::{EndReason, GameRecord, RecordError, Turn};
+use crate::{EndReason, GameRecord, Turn};
 
 impl SgfGame {
     /// The game as a record, replayed move by move.
     ///
     /// `default_rules` stand in for a missing or unknown `RU`; a missing komi is 0. Where one
-    /// colour moves twice, the other is given a pass; passes after the end are dropped. A result that the final position confirms is
-    /// recorded as two passes or a resignation, any other as [`EndReason::Reported`].
+    /// colour moves twice, the other is given a pass; passes after the end are dropped. A result
+    /// that the final position confirms is recorded as two passes or a resignation, any other as
+    /// [`EndReason::Reported`].
     ///
     /// # Errors
     /// On an impossible setup, stones set up in mid-game, or the first illegal move, by its number:
     /// a game is never read on past a move that the rules refuse.
     pub fn to_record(&self, default_rules: Rules) -> Result<GameRecord, SgfError> {
-        if let Some(moves) = self.late_setup {
+        if let Some(moves) = self.late_setup() {
             return Err(SgfError::LateSetup(moves));
         }
         let mut record = GameRecord {
@@ -34,7 +35,11 @@ impl SgfGame {
             outcome: Outcome::NoResult,
             end: EndReason::Reported,
         };
-        let mut state = record.initial_state()?;
+        let mut state = record.initial_state().map_err(|source| SgfError::Setup {
+            at: Default::default(),
+            node: 0,
+            source,
+        })?;
         for (index, &(color, mv)) in self.moves.iter().enumerate() {
             // Some servers write a third pass; it changes nothing.
             if state.is_over() && mv == Move::Pass {
@@ -42,11 +47,7 @@ impl SgfGame {
             }
             let skipped = if state.to_play() == color { None } else { Some(Move::Pass) };
             for mv in skipped.into_iter().chain([mv]) {
-                state.play(mv).map_err(|source| SgfError::Illegal {
-                    number: index + 1,
-                    mv: format!("{} {}", color.letter(), self.size.vertex(mv)),
-                    source: RecordError::Illegal { turn: record.turns.len(), source },
-                })?;
+                state.play(mv).map_err(|source| self.illegal(index, source))?;
                 record.turns.push(Turn { mv, search: None });
             }
         }
@@ -60,12 +61,5 @@ impl SgfGame {
             _ => EndReason::Reported,
         };
         Ok(record)
-    }
-
-    /// The first mover: the first move's colour, else `PL`, else White after handicap stones.
-    pub fn first_to_play(&self) -> Color {
-        let handicap = self.setup_black.len() > 1 && self.setup_white.is_empty();
-        let implied = if handicap { Color::White } else { Color::Black };
-        self.moves.first().map(|&(color, _)| color).or(self.to_play).unwrap_or(implied)
     }
 }

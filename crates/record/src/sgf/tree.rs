@@ -1,15 +1,24 @@
-//! The grammar: collections, game trees, nodes, properties. No meaning yet.
+//! A game's tree as its file has it: nodes and properties, no meaning yet.
 
 use super::error::SgfError;
-use super::text::{decode_text, unescape};
+use super::place::Place;
+use super::text::{compose, unescape};
 
-/// A property of a node: its name and its raw values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A property of a node: its name and its raw values. Equal where name and values are.
+#[derive(Clone, Debug, Eq)]
 pub struct Property {
     /// Upper-case letters; lower-case ones of old files are dropped (`Black` is `B`).
     pub name: String,
     /// The values as written, escapes included, at least one.
     pub raw: Vec<String>,
+    /// Where it stands in its file.
+    pub place: Place,
+}
+
+impl PartialEq for Property {
+    fn eq(&self, other: &Property) -> bool {
+        self.name == other.name && self.raw == other.raw
+    }
 }
 
 /// One `;` with its properties, in file order, repeated names merged into the first.
@@ -22,14 +31,56 @@ pub struct SgfNode {
 }
 
 impl SgfNode {
+    /// A property, if it is there.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| p.name == name)
+    }
+
     /// The raw values of a property, if it is there.
     pub fn raw(&self, name: &str) -> Option<&[String]> {
-        self.properties.iter().find(|p| p.name == name).map(|p| p.raw.as_slice())
+        self.property(name).map(|p| p.raw.as_slice())
     }
 
     /// The first value of a property as text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.raw(name)?.first().map(|raw| unescape(raw))
+    }
+
+    /// The first value of a property as the two texts it is composed of (`AP[CGoban:3]`); the
+    /// second is empty where there is no `:`.
+    pub fn composed(&self, name: &str) -> Option<(String, String)> {
+        let (first, second) = compose(self.raw(name)?.first()?);
+        Some((unescape(first), unescape(second)))
+    }
+
+    /// The first value of a property as a whole number.
+    ///
+    /// # Errors
+    /// When it is there and is none: digits with an optional sign.
+    pub fn number(&self, name: &str) -> Result<Option<i64>, SgfError> {
+        let Some(property) = self.property(name) else { return Ok(None) };
+        let text = property.raw.first().map_or("", |raw| raw.trim());
+        match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(property.refuse(text, "not a whole number")),
+        }
+    }
+
+    /// Where the node's first property stands.
+    pub fn place(&self) -> Place {
+        self.properties.first().map_or(Place::START, |p| p.place)
+    }
+}
+
+impl Property {
+    /// The error that a value of this property is.
+    pub(crate) fn refuse(&self, value: &str, why: impl Into<String>) -> SgfError {
+        SgfError::Value {
+            at: self.place,
+            property: self.name.clone(),
+            value: value.chars().take(40).collect(),
+            why: why.into(),
+        }
     }
 }
 
@@ -37,18 +88,31 @@ impl SgfNode {
 /// variations costs no stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SgfTree {
-    /// The nodes, parents before children.
+    /// The nodes in file order, parents before children.
     pub nodes: Vec<SgfNode>,
 }
 
 impl SgfTree {
     /// The nodes from the root along first children.
     pub fn main_line(&self) -> impl Iterator<Item = &SgfNode> {
-        let first = self.nodes.first();
-        std::iter::successors(first, |node| self.nodes.get(*node.children.first()?))
+        self.main_line_indices().filter_map(|index| self.nodes.get(index))
     }
 
-    /// The tree as SGF, every property kept as it was written.
+    /// The indices of [`main_line`](Self::main_line).
+    pub(crate) fn main_line_indices(&self) -> impl Iterator<Item = usize> {
+        let known = |index: &usize| *index < self.nodes.len();
+        std::iter::successors(Some(0).filter(known), move |&index| {
+            self.nodes[index].children.first().copied().filter(known)
+        })
+    }
+
+    /// How many variations end in the tree: its leaves.
+    pub fn variations(&self) -> usize {
+        self.nodes.iter().filter(|node| node.children.is_empty()).count()
+    }
+
+    /// The tree as SGF in UTF-8, every property kept as it was written but the root's `CA`, which
+    /// says so.
     pub fn to_text(&self) -> String {
         let mut out = String::from("(");
         let mut pending = vec![Step::Node(0)];
@@ -68,6 +132,10 @@ impl SgfTree {
             out.push(';');
             for property in &node.properties {
                 out.push_str(&property.name);
+                if index == 0 && property.name == "CA" {
+                    out.push_str("[UTF-8]");
+                    continue;
+                }
                 for raw in &property.raw {
                     out.push('[');
                     out.push_str(raw);
@@ -92,172 +160,4 @@ enum Step {
     Open(usize),
     Node(usize),
     Close,
-}
-
-/// Every game of a file, in order; a broken one is an error in its place. Empty input or junk
-/// alone gives one [`SgfError::NoGame`].
-pub fn parse_trees(bytes: &[u8]) -> Vec<Result<SgfTree, SgfError>> {
-    let text = decode_text(bytes);
-    let mut parser = Parser { text: &text, at: 0 };
-    let mut trees = Vec::new();
-    while parser.skip_to_game() {
-        let start = parser.at;
-        let tree = parser.tree();
-        if tree.is_err() {
-            // Go on behind the broken game: where its parentheses balance.
-            parser.at = start;
-            parser.skip_balanced();
-        }
-        trees.push(tree);
-    }
-    if trees.is_empty() {
-        trees.push(Err(SgfError::NoGame));
-    }
-    trees
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip_space(&mut self) {
-        // A stray NUL ends some servers' files; it is as good as a space.
-        while self.peek().is_some_and(|b| b.is_ascii_whitespace() || b == 0) {
-            self.at += 1;
-        }
-    }
-
-    fn error(&self, what: impl Into<String>) -> SgfError {
-        let line = 1 + self.text.as_bytes()[..self.at].iter().filter(|&&b| b == b'\n').count();
-        SgfError::Syntax { line, what: what.into() }
-    }
-
-    /// Moves to the next `(` that a `;` follows.
-    fn skip_to_game(&mut self) -> bool {
-        while let Some(offset) = self.text[self.at..].find('(') {
-            self.at += offset;
-            let after = self.text[self.at + 1..].trim_start();
-            if after.starts_with(';') {
-                return true;
-            }
-            self.at += 1;
-        }
-        false
-    }
-
-    fn skip_balanced(&mut self) {
-        let mut depth = 0usize;
-        while let Some(b) = self.peek() {
-            self.at += 1;
-            match b {
-                b'(' => depth += 1,
-                b')' if depth <= 1 => return,
-                b')' => depth -= 1,
-                b'[' if self.value().is_err() => return,
-                _ => {}
-            }
-        }
-    }
-
-    /// A game tree, from its `(` to behind its `)`.
-    fn tree(&mut self) -> Result<SgfTree, SgfError> {
-        let mut tree = SgfTree::default();
-        // The node that the next one follows, and those that open variations hang on.
-        let mut parent: Option<usize> = None;
-        let mut open: Vec<Option<usize>> = Vec::new();
-        loop {
-            self.skip_space();
-            let Some(byte) = self.peek() else {
-                return Err(self.error("the file ends inside a game"));
-            };
-            match byte {
-                b'(' => {
-                    self.at += 1;
-                    self.skip_space();
-                    if self.peek() != Some(b';') {
-                        return Err(self.error("\"(\" must be followed by \";\""));
-                    }
-                    open.push(parent);
-                }
-                b')' => {
-                    self.at += 1;
-                    parent = open.pop().flatten();
-                    if open.is_empty() {
-                        return Ok(tree);
-                    }
-                }
-                b';' => {
-                    self.at += 1;
-                    let index = tree.nodes.len();
-                    let node = self.node()?;
-                    tree.nodes.push(node);
-                    if let Some(parent) = parent {
-                        tree.nodes[parent].children.push(index);
-                    }
-                    parent = Some(index);
-                }
-                _ => return Err(self.error(format!("unexpected {:?}", self.here()))),
-            }
-        }
-    }
-
-    fn here(&self) -> char {
-        self.text[self.at..].chars().next().unwrap_or(' ')
-    }
-
-    fn node(&mut self) -> Result<SgfNode, SgfError> {
-        let mut node = SgfNode::default();
-        loop {
-            self.skip_space();
-            let start = self.at;
-            while self.peek().is_some_and(|b| b.is_ascii_alphabetic()) {
-                self.at += 1;
-            }
-            if self.at == start {
-                return Ok(node);
-            }
-            let written = &self.text[start..self.at];
-            let name: String = written.chars().filter(char::is_ascii_uppercase).collect();
-            if name.is_empty() {
-                return Err(self.error(format!("{written:?} is not a property")));
-            }
-            let mut raw = Vec::new();
-            self.skip_space();
-            while self.peek() == Some(b'[') {
-                self.at += 1;
-                raw.push(self.value()?.to_owned());
-                self.skip_space();
-            }
-            if raw.is_empty() {
-                return Err(self.error(format!("{name} has no value")));
-            }
-            match node.properties.iter_mut().find(|p| p.name == name) {
-                Some(property) => property.raw.append(&mut raw),
-                None => node.properties.push(Property { name, raw }),
-            }
-        }
-    }
-
-    /// A raw value, from behind its `[` to behind its `]`.
-    fn value(&mut self) -> Result<&str, SgfError> {
-        let start = self.at;
-        while let Some(byte) = self.peek() {
-            self.at += 1;
-            match byte {
-                b']' => return Ok(&self.text[start..self.at - 1]),
-                b'\\' => {
-                    self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
-                }
-                _ => {}
-            }
-        }
-        self.at = self.text.len();
-        Err(self.error("a value without its \"]\""))
-    }
 }

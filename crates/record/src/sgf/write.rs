@@ -8,8 +8,10 @@ use super::game::SgfGame;
 use super::text::escape;
 use crate::{GameRecord, SearchRecord};
 
-/// The record as SGF version 4 in UTF-8. Searched moves carry a comment with the mover's win rate, the
-/// visits and the network; the root's `GC` holds seed, end and configuration digest.
+/// The record as SGF version 4 in UTF-8. Searched moves carry a comment with the mover's win rate,
+/// the visits and the network; the root's `GC` holds seed, end and configuration digest. `SBKV`,
+/// which Sabaki draws its graph from, is Black's win rate in per cent on the node's own board: that
+/// is what the search for the next move found.
 pub fn to_sgf(record: &GameRecord) -> String {
     let game = SgfGame {
         komi: Some(record.komi),
@@ -27,6 +29,7 @@ pub fn to_sgf(record: &GameRecord) -> String {
         let _ = write!(out, ", config {}", escape(&record.config_digest));
     }
     out.push(']');
+    write_win_rate(&mut out, record, 0);
     for (index, turn) in record.turns.iter().enumerate() {
         let color = record.color_at(index);
         write_move(&mut out, record.size, color, turn.mv);
@@ -34,6 +37,7 @@ pub fn to_sgf(record: &GameRecord) -> String {
             let network = &record.players[color.index()];
             let _ = write!(out, "C[{}]", escape(&comment(search, network)));
         }
+        write_win_rate(&mut out, record, index + 1);
     }
     out.push_str(")\n");
     out
@@ -90,6 +94,13 @@ impl SgfGame {
         }
         out
     }
+}
+
+/// Black's win rate before turn `next`, where a search made it.
+fn write_win_rate(out: &mut String, record: &GameRecord, next: usize) {
+    let Some(search) = record.turns.get(next).and_then(|turn| turn.search.as_ref()) else { return };
+    let sign = if record.color_at(next) == Color::Black { 50.0 } else { -50.0 };
+    let _ = write!(out, "SBKV[{:.2}]", 50.0 + sign * f64::from(search.root_value));
 }
 
 fn write_move(out: &mut String, size: BoardSize, color: Color, mv: Move) {

@@ -75,3 +75,43 @@ pub fn cases(cases: u32) -> proptest::test_runner::Config {
         ..Default::default()
     }
 }
+
+/// SHA-1 in lower-case hexadecimal: the hash that the manifest of real files names boards by.
+pub fn sha1(bytes: &[u8]) -> String {
+    let mut message = bytes.to_vec();
+    message.push(0x80);
+    message.resize(message.len().next_multiple_of(64), 0);
+    if message.len() - bytes.len() < 9 {
+        message.resize(message.len() + 64, 0);
+    }
+    let end = message.len() - 8;
+    message[end..].copy_from_slice(&(8 * bytes.len() as u64).to_be_bytes());
+    let mut hash: [u32; 5] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0];
+    for block in message.chunks_exact(64) {
+        let mut w: Vec<u32> =
+            block.chunks_exact(4).map(|c| u32::from_be_bytes([c[0], c[1], c[2], c[3]])).collect();
+        for i in 16..80 {
+            w.push((w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16]).rotate_left(1));
+        }
+        let [mut a, mut b, mut c, mut d, mut e] = hash;
+        for (i, word) in w.iter().enumerate() {
+            let (f, k) = match i / 20 {
+                0 => ((b & c) | (!b & d), 0x5A82_7999),
+                1 => (b ^ c ^ d, 0x6ED9_EBA1),
+                2 => ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC),
+                _ => (b ^ c ^ d, 0xCA62_C1D6_u32),
+            };
+            let next = a
+                .rotate_left(5)
+                .wrapping_add(f)
+                .wrapping_add(e)
+                .wrapping_add(k)
+                .wrapping_add(*word);
+            (a, b, c, d, e) = (next, a, b.rotate_left(30), c, d);
+        }
+        for (h, v) in hash.iter_mut().zip([a, b, c, d, e]) {
+            *h = h.wrapping_add(v);
+        }
+    }
+    hash.iter().map(|word| format!("{word:08x}")).collect()
+}

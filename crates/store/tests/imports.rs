@@ -1,0 +1,114 @@
+//! Imported games: stored once, with their origin, and out of self-play's sight.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Bench, record};
+use tengen_record::GameRecord;
+use tengen_store::{ImportBatch, ImportCounts, ImportGame, ImportProgress, StoreError};
+
+/// A game without a search, as a file has it.
+fn game(moves: usize) -> GameRecord {
+    let mut game = record(moves);
+    for turn in &mut game.turns {
+        turn.search = None;
+    }
+    game
+}
+
+/// Games `from..to` of the file named by `hash`; game `k` has `k + 1` moves or so.
+fn batch(hash: u8, from: u64, to: u64, complete: bool) -> ImportBatch {
+    let games = (from..to).map(|k| ImportGame::pack(k, &game(k as usize + 1)).unwrap()).collect();
+    let path = format!("games/{hash}.sgf");
+    ImportBatch { hash: [hash; 32], path, from, to, games, complete }
+}
+
+#[test]
+fn imported_games_come_back_with_file_and_place() {
+    let mut bench = Bench::new();
+    let counts = bench.store.append_imports(&[batch(1, 0, 3, true), batch(2, 5, 5, true)]).unwrap();
+    assert_eq!(counts, ImportCounts { stored: 3, ..ImportCounts::default() });
+    let found = bench.again().imported_games(1, u64::MAX).unwrap();
+    let origins: Vec<_> =
+        found.iter().map(|g| (g.import_seq, g.path.as_str(), g.file_index)).collect();
+    assert_eq!(origins, [(2, "games/1.sgf", 1), (3, "games/1.sgf", 2)]);
+    assert_eq!(found[1].record, game(3));
+}
+
+#[test]
+fn no_window_cursor_or_count_of_self_play_sees_them() {
+    let mut bench = Bench::new();
+    bench.fill(4);
+    let seen = |bench: &Bench| {
+        let store = &bench.store;
+        let seqs: Vec<u64> = store.games_in(0, u64::MAX).unwrap().iter().map(|g| g.seq).collect();
+        let window = store.window_start(u64::MAX, 3).unwrap();
+        (store.counts().unwrap(), store.run().unwrap(), store.digest().unwrap(), seqs, window)
+    };
+    let before = seen(&bench);
+    bench.store.append_imports(&[batch(1, 0, 9, true)]).unwrap();
+    assert_eq!(seen(&bench), before);
+    bench.fill(5);
+    assert_eq!(bench.store.counts().unwrap().games, 5);
+    let report = bench.store.fsck().unwrap();
+    assert!(report.ok, "{:?}", report.problems);
+}
+
+#[test]
+fn the_same_moves_are_stored_once_whatever_file_they_come_from() {
+    let mut bench = Bench::new();
+    bench.store.append_imports(&[batch(1, 0, 3, true)]).unwrap();
+    let mut renamed = game(2);
+    renamed.players = ["Black".to_owned(), "someone else".to_owned()];
+    let mut other = batch(2, 0, 2, true);
+    other.games[1] = ImportGame::pack(1, &renamed).unwrap();
+    let counts = bench.store.append_imports(&[other]).unwrap();
+    assert_eq!(counts, ImportCounts { repeated: 2, ..ImportCounts::default() });
+    assert_eq!(bench.store.import_counts().unwrap(), ImportCounts { stored: 3, ..counts });
+}
+
+#[test]
+fn an_import_goes_on_where_it_stopped_and_a_batch_counts_once() {
+    let mut bench = Bench::new();
+    let mut first = batch(1, 0, 3, false);
+    first.games.remove(1);
+    let counts = bench.store.append_imports(&[first.clone()]).unwrap();
+    assert_eq!(counts, ImportCounts { stored: 2, refused: 1, repeated: 0 });
+    let progress = bench.again().import_progress().unwrap()[&[1; 32]];
+    assert_eq!(progress, ImportProgress { done: 3, complete: false });
+    // Again, as another process would: nothing happens.
+    assert_eq!(bench.store.append_imports(&[first]).unwrap().stored, 0);
+    assert_eq!(bench.store.append_imports(&[batch(1, 3, 5, true)]).unwrap().stored, 2);
+    let progress = bench.store.import_progress().unwrap()[&[1; 32]];
+    assert_eq!(progress, ImportProgress { done: 5, complete: true });
+    let sum = ImportCounts { stored: 4, refused: 1, repeated: 0 };
+    assert_eq!(bench.store.import_counts().unwrap(), sum);
+}
+
+#[test]
+fn an_illegal_game_is_refused_before_the_store_is_touched() {
+    let mut illegal = game(3);
+    illegal.turns.push(illegal.turns[0].clone());
+    illegal.turns.push(illegal.turns[0].clone());
+    assert!(matches!(ImportGame::pack(7, &illegal), Err(StoreError::RefusedGame { .. })));
+}
+
+#[test]
+fn fsck_reads_imported_games_too() {
+    let mut bench = Bench::new();
+    bench.store.append_imports(&[batch(1, 0, 3, true)]).unwrap();
+    bench
+        .raw()
+        .execute("UPDATE imported_games SET result = 'B+99' WHERE import_seq = 2", [])
+        .unwrap();
+    bench.raw().execute("DELETE FROM imported_games WHERE import_seq = 1", []).unwrap();
+    let report = bench.store.fsck().unwrap();
+    assert_eq!(report.problems.len(), 2, "{:?}", report.problems);
+    assert_eq!(report.problems[0], "imported games 1 to 1 are missing");
+    assert!(
+        report.problems[1].starts_with("imported game 2: the row says"),
+        "{:?}",
+        report.problems
+    );
+}
