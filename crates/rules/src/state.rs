@@ -40,6 +40,7 @@ impl Clone for GameState {
             board: self.board.clone(),
             history: self.history.clone(),
             past: self.past.clone(),
+            passed_from: self.passed_from.clone(),
             ever_held: self.ever_held.clone(),
             ..*self
         }
@@ -59,7 +60,11 @@ impl Clone for GameState {
             captures,
             last_move,
             ko_point,
+            ended,
+            first_passer,
+            cycles_end,
             past,
+            passed_from,
             ever_held,
         } = source;
         self.board.clone_from(board);
@@ -72,6 +77,10 @@ impl Clone for GameState {
         self.captures = *captures;
         self.last_move = *last_move;
         self.ko_point = *ko_point;
+        self.ended = *ended;
+        self.first_passer = *first_passer;
+        self.cycles_end = *cycles_end;
+        self.passed_from.clone_from(passed_from);
         self.past.clone_from(past);
         self.ever_held.clone_from(ever_held);
     }
