@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plays one game between `tengen gtp` and GNU Go 3.8 and checks that both see the same game.
+"""Plays one game between `tengen gtp` and GNU Go 3.8 and checks that both see the same game:
+area scoring, positional superko, no suicide.
 
 Exit 0: the game ended by two passes, each move was accepted by both programs, and the result is
 printed. Exit 1: a program refused a move, died or did not answer; the last exchange is shown.
@@ -60,7 +61,8 @@ def main():
         sys.exit("gnugo is not installed; on Debian: apt-get install gnugo")
     ours = Engine(
         "tengen",
-        [args.binary, "gtp", "--net", args.net, "--visits", args.visits],
+        [args.binary, "gtp", "--net", args.net, "--visits", args.visits,
+         "--rules", "ko=positional,scoring=area,suicide=false,tax=none,button=false"],
         args.timeout,
     )
     theirs = Engine(
