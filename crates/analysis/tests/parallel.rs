@@ -166,8 +166,10 @@ fn another_thread_can_end_the_wait() {
     other.join().unwrap();
 }
 
-/// Fails, panics or breaks a promise from its third call on.
-struct Faulty(u32, fn() -> Result<Vec<Evaluation>, EvalError>);
+type Fault = fn() -> Result<Vec<Evaluation>, EvalError>;
+
+/// Fails, panics or breaks a promise from its fourth call on.
+struct Faulty(u32, Fault);
 
 impl LeafEvaluator for Faulty {
     fn max_batch(&self) -> NonZeroUsize {
@@ -182,7 +184,7 @@ impl LeafEvaluator for Faulty {
 
 #[test]
 fn an_evaluator_that_fails_ends_the_search_and_leaves_the_tree() {
-    let faults: [fn() -> Result<Vec<Evaluation>, EvalError>; 3] = [
+    let faults: [Fault; 3] = [
         || Err(EvalError::Backend("device lost".into())),
         || Ok(Vec::new()),
         || panic!("as a test of panics"),

@@ -335,6 +335,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nodes_and_edges_stay_compact() {
+        assert_eq!((size_of::<Node>(), size_of::<Edge>()), (40, 28));
+    }
+
+    #[test]
     fn the_largest_is_the_first_of_equals_whatever_the_length() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for length in 1..100 {

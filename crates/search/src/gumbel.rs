@@ -305,6 +305,51 @@ mod tests {
     }
 
     #[test]
+    fn the_improved_policy_agrees_with_every_tabled_case() {
+        let Some(cases) = facts() else { return };
+        let mut checked = 0;
+        for case in &cases {
+            let (input, expected) = (&case["input"], &case["expected"]);
+            let list = |value: &serde_json::Value| -> Option<Vec<f32>> {
+                let numbers = value.as_array()?.iter();
+                Some(numbers.map(|n| n.as_f64().unwrap() as f32).collect())
+            };
+            let (Some(weights), Some(logits), Some(rewards), Some(visits)) = (
+                list(&expected["action_weights"]),
+                list(&input["prior_logits"]),
+                list(&input["rewards"]),
+                list(&expected["root_visits_with_jax_PRNGKey0"]),
+            ) else {
+                continue;
+            };
+            let number = |key: &str| input[key].as_f64().unwrap() as f32;
+            let (c_visit, c_scale) = (number("maxvisit_init"), number("value_scale"));
+            let config = SearchConfig { c_visit, c_scale, ..SearchConfig::default() };
+            // mctx rescales by the least and the largest value; every arm was visited.
+            let least = rewards.iter().copied().fold(f32::INFINITY, f32::min);
+            let most = rewards.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = logits.iter().map(|l| l.exp()).sum();
+            let arms: Vec<Arm> = (0..logits.len())
+                .map(|i| {
+                    let q = (rewards[i] - least) / (most - least);
+                    arm(logits[i].exp() / sum, visits[i] as u32, q)
+                })
+                .collect();
+            for (found, wanted) in policy_of(&arms, 0.0, &config).iter().zip(&weights) {
+                assert!((found - wanted).abs() < 1e-5, "{}: {found} {wanted}", case["id"]);
+            }
+            checked += 1;
+        }
+        assert!(checked >= 1, "{checked} cases");
+    }
+
+    #[test]
+    fn the_constants_are_the_papers() {
+        let config = SearchConfig::default();
+        assert_eq!((config.c_visit, config.c_scale, config.gumbel_considered), (50.0, 1.0, 16));
+    }
+
+    #[test]
     fn the_improved_policy_agrees_with_mctx() {
         // mctx policies_test: a bandit of rewards 20, 3, -1, 10, rescaled to [0, 1], the most
         // visited arm with 7 visits, value_scale 0.05 and maxvisit_init 60.

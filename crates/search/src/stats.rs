@@ -70,12 +70,15 @@ impl ChildStats {
         self.proven.map_or(Ordering::Equal, |value| value.get().total_cmp(&0.0))
     }
 
-    /// The lower confidence bound `Q - stdevs * sigma / sqrt(N)`; -1 below two visits.
+    /// The lower confidence bound `Q - stdevs * sqrt((sigma^2 + 1 / (1 + N^3)) / N)`; -1 below two
+    /// visits. The second term is KataGo's: two equal values are no certainty.
     pub fn lower_bound(&self, stdevs: f32) -> f32 {
         if self.visits < 2 {
             return -1.0;
         }
-        self.q.get() - stdevs * self.q_stdev / (self.visits as f32).sqrt()
+        let n = self.visits as f32;
+        let variance = self.q_stdev * self.q_stdev + 1.0 / (1.0 + n * n * n);
+        self.q.get() - stdevs * (variance / n).sqrt()
     }
 }
 

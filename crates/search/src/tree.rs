@@ -103,7 +103,7 @@ impl Tree {
         self.arena.nodes.len()
     }
 
-    /// Bytes that nodes, edges and priors reserve: about `4 x actions + 80` a node.
+    /// Bytes that nodes, edges and priors reserve: about `4 x actions + 68` a node, and slack.
     pub fn memory_bytes(&self) -> usize {
         self.arena.bytes() + self.table.bytes()
     }

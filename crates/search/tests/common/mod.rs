@@ -100,3 +100,49 @@ pub fn opinionated() -> ScriptedEvaluator {
         Ok(Evaluation { policy, value: Value::new(draw() * 1.6 - 0.8) })
     })
 }
+
+/// Priors and values that hang on distances between stones and on whose they are, nothing else: a
+/// turned board gets turned answers, swapped colours the same. In whole numbers, so exactly so.
+pub fn impartial() -> ScriptedEvaluator {
+    ScriptedEvaluator::new(|leaf| {
+        let state = leaf.state;
+        let size = state.size();
+        let stones: Vec<(usize, usize, u64)> = size
+            .points()
+            .filter_map(|p| {
+                let own = u64::from(state.stone(p)? == state.to_play());
+                Some((size.col(p), size.row(p), own))
+            })
+            .collect();
+        let look = |col: usize, row: usize| {
+            let edges = [col.min(size.width() - 1 - col), row.min(size.height() - 1 - row)];
+            let place = edges[0].max(edges[1]) * 32 + edges[0].min(edges[1]);
+            stones.iter().fold(scramble(place as u64), |sum, &(c, r, own)| {
+                let apart = c.abs_diff(col).pow(2) + r.abs_diff(row).pow(2);
+                sum.wrapping_add(scramble(1_000 + (apart as u64) * 2 + own))
+            })
+        };
+        let whole = stones.iter().fold(7u64, |sum, &(c, r, own)| {
+            sum.wrapping_add(scramble(look(c, r).wrapping_add(own)))
+        });
+        let fraction = |word: u64| ((scramble(word) >> 40) as f32 + 0.5) / (1 << 24) as f32;
+        let mut policy = vec![0.0; size.actions()];
+        for action in state.legal_moves().iter() {
+            let word = match size.move_at(action) {
+                Move::Play(p) => look(size.col(p), size.row(p)),
+                Move::Pass => whole,
+            };
+            policy[action] = fraction(word).powi(4);
+        }
+        let sum: f32 = policy.iter().sum();
+        policy.iter_mut().for_each(|p| *p /= sum);
+        Ok(Evaluation { policy, value: Value::new(fraction(whole ^ 1) * 1.6 - 0.8) })
+    })
+}
+
+fn scramble(word: u64) -> u64 {
+    let z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
