@@ -154,9 +154,9 @@ impl Board {
         }
     }
 
-    /// The XOR that a stone of `color` at an empty point would apply to the board's hash.
-    pub fn hash_change(&self, point: usize, color: Color) -> u64 {
-        match self.effect(point, color) {
+    /// The XOR that a stone of `color` with this effect would apply to the board's hash.
+    pub fn hash_change(&self, point: usize, color: Color, effect: Effect) -> u64 {
+        match effect {
             Effect::Lives => self.key(point, color),
             Effect::Captures => self.key(point, color) ^ self.dead_keys(point, color.opponent()),
             Effect::Suicide { .. } => self.dead_keys(point, color),

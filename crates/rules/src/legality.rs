@@ -109,8 +109,12 @@ impl GameState {
         if self.rules.ko == KoRule::Simple || !(suicide || held) {
             return None;
         }
-        let after = self.hash() ^ self.board.hash_change(point, self.to_play);
+        let after = self.hash() ^ self.board.hash_change(point, self.to_play, effect);
         let key = self.repetition_key(after, self.to_play.opponent());
+        // Most are new, and `contains` compares several at once.
+        if !self.past.contains(&key) {
+            return None;
+        }
         let back = self.past.iter().rev().position(|&past| past == key)?;
         Some(if back == 1 { Refusal::Ko } else { Refusal::Superko })
     }

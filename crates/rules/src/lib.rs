@@ -14,10 +14,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A finished position is counted under any rules by [`score_position`]; [`propose_dead`] and
+//! [`toggle_dead`] say which stones are dead, [`Playouts`] plays random games to the end. What each
+//! rule set means, and where sources differ, stands in `docs/rules.md`.
+//!
 //! Inside, from the ground up: points and sizes (`size`), chains with pseudo-liberties (`board`),
-//! the last eight boards as bitboards (`history`), the game (`state`, `legality`, `setup`),
-//! its hashes (`situation`), area scoring (`score`), Benson's pass-alive chains (`pass_alive`) and
-//! the eight symmetries (`symmetry`).
+//! the last eight boards as bitboards (`history`), the game (`state`, `legality`, `ending`,
+//! `setup`), its hashes (`situation`), rules as text (`rule_names`, `rule_text`, `kata_rules`),
+//! counting (`area`, `seki`, `score`), Benson's pass-alive chains (`pass_alive`, `dead`) and the
+//! eight symmetries (`symmetry`).
 
 mod area;
 mod board;

@@ -88,7 +88,7 @@ impl Playouts {
     ) -> Option<usize> {
         let mut untried = self.empty.points.len();
         while untried > 0 {
-            let drawn = (u64::from(random()) * untried as u64 >> 32) as usize;
+            let drawn = ((u64::from(random()) * untried as u64) >> 32) as usize;
             let point = self.empty.points[drawn];
             if ko != Some(point) && self.will_do(usize::from(point), color) {
                 return Some(usize::from(point));

@@ -117,9 +117,8 @@ fn regions(position: &Position<'_>) -> (Vec<Option<usize>>, Vec<Color>) {
 fn whole_spaces(position: &Position<'_>, of_point: &[Option<usize>]) -> Vec<bool> {
     let mut first = vec![None; position.liberties.len()];
     let mut whole = vec![true; position.liberties.len()];
-    for point in 0..position.area() {
-        let piece = position.piece[point];
-        whole[piece] &= *first[piece].get_or_insert(of_point[point]) == of_point[point];
+    for (&piece, &region) in position.piece.iter().zip(of_point) {
+        whole[piece] &= *first[piece].get_or_insert(region) == region;
     }
     (0..position.area()).map(|p| whole[position.piece[p]]).collect()
 }

@@ -51,6 +51,43 @@ fn superko_forbids_what_closes_a_triple_ko() {
 }
 
 #[test]
+fn sending_two_returning_one_is_barred_by_positional_superko_alone() {
+    // White sends a second stone, Black takes both, White takes one back: the same board, and the
+    // other player to move.
+    for (rules, legal) in [("ko=simple", true), ("ko=situational", true), ("ko=positional", false)]
+    {
+        let mut state = game(&[".O.X", "OXXX", "O.X.", "XX.."], Color::White, rules);
+        let before = state.to_string();
+        play(&mut state, "C4 A4");
+        let back = state.size().parse_vertex("B4").unwrap();
+        assert_eq!(state.check(back).is_ok(), legal, "{rules}");
+        if legal {
+            state.play(back).unwrap();
+            assert_eq!((state.to_string(), state.to_play()), (before, Color::Black));
+        }
+    }
+}
+
+#[test]
+fn suicide_is_a_flag_apart_from_superko_and_scoring() {
+    // An engine set to Tromp–Taylor lost games on CGOS, where the rest of the rules is the same.
+    for (rules, legal) in [
+        ("tromp-taylor", true),
+        ("new-zealand", true),
+        ("ing", true),
+        ("cgos", false),
+        ("chinese-ogs", false),
+        ("aga", false),
+        ("japanese", false),
+    ] {
+        let state = game(&[".OX", "XX.", "..."], Color::White, rules);
+        let suicide = state.size().parse_vertex("A3").unwrap();
+        assert_eq!(state.check(suicide).is_ok(), legal, "{rules}");
+        assert_eq!(state.legal_moves().contains(0), legal, "{rules}");
+    }
+}
+
+#[test]
 fn a_pass_starts_the_count_of_a_long_cycle_anew() {
     let mut state = game(&TRIPLE_KO, Color::Black, "chinese");
     play(&mut state, ROUND);
