@@ -8,6 +8,7 @@ mod bench;
 mod commands;
 mod config;
 mod gate_stats;
+mod ladder;
 mod logging;
 mod matches;
 mod metrics;
@@ -20,6 +21,7 @@ mod report;
 mod run_dir;
 mod status;
 mod stop;
+mod suite;
 mod tensorboard;
 
 use std::process::ExitCode;
