@@ -34,6 +34,10 @@ pub enum Command {
     Rollback(RollbackArgs),
     /// A match between two players.
     Match(MatchArgs),
+    /// Ratings of all nets of a run on one scale, and games where they tell most.
+    Ladder(LadderArgs),
+    /// Nets against positions whose answers are known.
+    Suite(SuiteCommand),
     /// A GTP engine on standard input and output.
     Gtp(GtpArgs),
     /// Counts move sequences by length: the rules, checked against published tables.
@@ -255,6 +259,66 @@ pub struct MatchArgs {
     #[arg(long)]
     pub sgf: Option<PathBuf>,
     /// Result as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen suite`: tactical positions, or small boards.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct SuiteCommand {
+    /// Another suite than the tactical one.
+    #[command(subcommand)]
+    pub other: Option<OtherSuite>,
+    /// The tactical one.
+    #[command(flatten)]
+    pub tactical: SuiteArgs,
+}
+
+/// Suites besides the tactical one.
+#[derive(Debug, Subcommand)]
+pub enum OtherSuite {
+    /// Empty small boards with published results: the net plays both sides.
+    SmallBoards(SuiteArgs),
+}
+
+/// Who is held against a suite.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    /// A player, as for `tengen match`.
+    #[arg(long)]
+    pub net: Option<String>,
+    /// All nets of this run instead, oldest first.
+    #[arg(long)]
+    pub run: Option<PathBuf>,
+    /// Simulations a move.
+    #[arg(long, default_value_t = 200)]
+    pub visits: u32,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen ladder`.
+#[derive(Debug, Args)]
+pub struct LadderArgs {
+    /// The run's folder; the ladder's files are written there.
+    #[arg(long)]
+    pub run: PathBuf,
+    /// Games to play now where they tell most; 0 = rate the games there are.
+    #[arg(long, default_value_t = 0)]
+    pub games: u32,
+    /// Simulations a move; default: the run's gate's.
+    #[arg(long)]
+    pub visits: Option<u32>,
+    /// A player besides the run's nets (`uniform`, a network file, `gtp:COMMAND`); may be repeated.
+    /// The first one pins the scale; without one the run's first net does.
+    #[arg(long)]
+    pub anchor: Vec<String>,
+    /// The rating of whoever pins the scale.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    pub anchor_elo: f64,
+    /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }

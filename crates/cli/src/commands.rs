@@ -12,15 +12,15 @@ use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
 
 use crate::args::{
-    Cli, Command, ConfigCommand, GateArgs, GateCommand, GtpArgs, LoopArgs, NetCommand, PerftArgs,
-    PromoteArgs, RollbackArgs, RunArgs, SgfCommand, StoreCommand,
+    Cli, Command, ConfigCommand, GateArgs, GateCommand, GtpArgs, LoopArgs, NetCommand, OtherSuite,
+    PerftArgs, PromoteArgs, RollbackArgs, RunArgs, SgfCommand, StoreCommand, SuiteCommand,
 };
 use crate::config::Config;
 use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, gate_stats, logging, matches, report, status};
+use crate::{bench, gate_stats, ladder, logging, matches, report, status, suite};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -54,6 +54,11 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Promote(args) => promote(&args)?,
         Command::Rollback(args) => roll_back(&args)?,
         Command::Match(args) => return matches::run(&args),
+        Command::Ladder(args) => ladder::run(&args)?,
+        Command::Suite(SuiteCommand { other: Some(OtherSuite::SmallBoards(args)), .. }) => {
+            suite::small_boards(&args)?;
+        }
+        Command::Suite(SuiteCommand { other: None, tactical }) => suite::tactical(&tactical)?,
         Command::Gtp(args) => gtp(&args)?,
         Command::Perft(args) => count_games(&args)?,
         Command::Store(StoreCommand::Fsck(args)) => return fsck(&args),

@@ -133,8 +133,8 @@ pub fn print_simulation(args: &SimulateArgs) -> Result<()> {
     let mut table = format!("{:<50} {}\n", "gate", "pass rate (mean games) at -35 / 0 / +35 / +70");
     let mut measured = Vec::new();
     for (name, gate) in &gates {
-        let rates = TRUE_ELO
-            .map(|elo| simulate_gate(gate, elo, args.draw_rate, args.games, args.seed));
+        let rates =
+            TRUE_ELO.map(|elo| simulate_gate(gate, elo, args.draw_rate, args.games, args.seed));
         for (true_elo, rate) in TRUE_ELO.into_iter().zip(&rates) {
             rows.push(json!({
                 "gate": name, "true_elo": true_elo,
@@ -158,7 +158,10 @@ pub fn print_simulation(args: &SimulateArgs) -> Result<()> {
     } else {
         print!("{table}");
         let none = || "none of these".to_owned();
-        println!("cheapest with >= 90 % of +35 and <= 5 % of -35: {}", cheapest.unwrap_or_else(none));
+        println!(
+            "cheapest with >= 90 % of +35 and <= 5 % of -35: {}",
+            cheapest.unwrap_or_else(none)
+        );
         println!("cheapest that also passes <= 5 % of equals: {}", strict.unwrap_or_else(none));
     }
     Ok(())

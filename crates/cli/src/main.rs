@@ -9,6 +9,7 @@ mod bench_rules;
 mod commands;
 mod config;
 mod gate_stats;
+mod ladder;
 mod logging;
 mod matches;
 mod metrics;
@@ -21,6 +22,7 @@ mod report;
 mod run_dir;
 mod status;
 mod stop;
+mod suite;
 mod tensorboard;
 
 use std::process::ExitCode;

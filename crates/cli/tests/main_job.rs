@@ -30,8 +30,20 @@ fn a_run_generates_trains_gates_and_resumes() {
 
     let first = format!("{dir}:first");
     let matches = folder.path().join("matches");
-    let result =
-        json(&["match", dir, &first, "--games", "4", "--visits", "4", "--size", "5", "--dir", matches.to_str().unwrap(), "--json"]);
+    let result = json(&[
+        "match",
+        dir,
+        &first,
+        "--games",
+        "4",
+        "--visits",
+        "4",
+        "--size",
+        "5",
+        "--dir",
+        matches.to_str().unwrap(),
+        "--json",
+    ]);
     let games: u64 = ["wins", "losses", "draws", "no_results"]
         .iter()
         .map(|k| result[*k].as_u64().unwrap())

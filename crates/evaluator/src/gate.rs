@@ -72,10 +72,7 @@ mod tests {
 
     /// Pairs of decided games: both lost, split, both won.
     fn of_pairs(lost: u32, split: u32, won: u32) -> Tally {
-        Tally {
-            pairs: [lost, 0, split, 0, won],
-            ..tally(2 * won + split, 2 * lost + split, 0)
-        }
+        Tally { pairs: [lost, 0, split, 0, won], ..tally(2 * won + split, 2 * lost + split, 0) }
     }
 
     #[test]

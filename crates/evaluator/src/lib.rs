@@ -17,6 +17,7 @@
 //! | `opening`, `book` | openings drawn from policies, or read from a file |
 //! | `game`, `runner` | matches of networks: one game's state machine, the batched loop |
 //! | `program`, `fault`, `duel` | games with GTP programs, under a referee of our own |
+//! | `suite` | small boards and tactical positions with known answers, and their solver |
 //! | `sanity` | what a network must show before it plays at all |
 
 mod book;
@@ -35,6 +36,7 @@ mod runner;
 mod sanity;
 mod simulate;
 mod sprt;
+mod suite;
 mod tally;
 mod words;
 
@@ -53,6 +55,9 @@ pub use runner::{MatchReport, MatchRunner, Slot};
 pub use sanity::{SanityError, SanityReport, check_sanity};
 pub use simulate::{GateRates, simulate_gate};
 pub use sprt::{Counts, SprtModel, llr, sprt_bounds};
+pub use suite::{
+    PROBLEMS, Problem, ProblemKind, SMALL_BOARDS, SmallBoard, SolverError, play_out, winning_moves,
+};
 pub use tally::{
     GameResult, PlayedGame, SlotResult, Tally, moves_digest, tally_all, tally_every, tally_games,
     tally_prefix,

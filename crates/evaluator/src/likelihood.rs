@@ -20,11 +20,7 @@ pub(crate) enum Hypothesis {
 
 /// The log-likelihood ratio of `h1` against `h0` for `counts` of classes whose scores rise from 0
 /// to 1 in equal steps; 0 without games.
-pub(crate) fn log_ratio<const N: usize>(
-    counts: [u32; N],
-    h0: Hypothesis,
-    h1: Hypothesis,
-) -> f64 {
+pub(crate) fn log_ratio<const N: usize>(counts: [u32; N], h0: Hypothesis, h1: Hypothesis) -> f64 {
     if counts.iter().all(|&n| n == 0) {
         return 0.0;
     }

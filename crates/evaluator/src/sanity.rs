@@ -26,7 +26,9 @@ pub enum SanityError {
     },
     /// Looking at a position through a symmetry is not the same as looking at the turned position:
     /// the answer is turned back wrongly, or not at all.
-    #[error("symmetry {symmetry} after {moves} moves: {what} differs by {difference} from the answer for the turned position")]
+    #[error(
+        "symmetry {symmetry} after {moves} moves: {what} differs by {difference} from the answer for the turned position"
+    )]
     Symmetry {
         /// The symmetry's index, 0 to 7.
         symmetry: usize,
@@ -175,7 +177,10 @@ mod tests {
     }
 
     /// Prior on the first legal point as the board is seen, and a value that counts stones.
-    fn scripted(turn_back: bool, value: impl Fn(usize) -> f32 + Send + 'static) -> impl LeafEvaluator {
+    fn scripted(
+        turn_back: bool,
+        value: impl Fn(usize) -> f32 + Send + 'static,
+    ) -> impl LeafEvaluator {
         ScriptedEvaluator::new(move |leaf| {
             let size = leaf.state.size();
             let legal = leaf.state.legal_moves();

@@ -43,10 +43,9 @@ impl FromStr for SprtModel {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SprtModel, String> {
-        SprtModel::ALL
-            .into_iter()
-            .find(|model| model.to_string() == text)
-            .ok_or_else(|| format!("{text:?} is no model; there are logistic, bayeselo, normalized"))
+        SprtModel::ALL.into_iter().find(|model| model.to_string() == text).ok_or_else(|| {
+            format!("{text:?} is no model; there are logistic, bayeselo, normalized")
+        })
     }
 }
 

@@ -248,12 +248,8 @@ mod tests {
     #[test]
     fn a_crashed_side_is_nobodys_win() {
         use GameResult::{Fault, NoResult, Win};
-        let games = [
-            game(0, 0, Win, 1),
-            game(0, 1, Fault, 2),
-            game(1, 0, Win, 3),
-            game(1, 1, NoResult, 4),
-        ];
+        let games =
+            [game(0, 0, Win, 1), game(0, 1, Fault, 2), game(1, 0, Win, 3), game(1, 1, NoResult, 4)];
         let tally = tally_games(&games);
         assert_eq!((tally.wins, tally.no_results, tally.faults), (1, 1, 2));
         assert_eq!(tally.pairs, [0, 0, 0, 1, 0]);

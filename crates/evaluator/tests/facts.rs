@@ -106,7 +106,6 @@ fn generalised_likelihood_ratios_match_fastchess() {
         (games(57433, 57030, 106593), 0.0, 2.0, Logistic, -2.59),
         (pairs(365, 16618, 36029, 200, 16974, 390), 0.0, 2.0, Normalized, 2.25),
         (pairs(127, 4883, 10311, 401, 5150, 104), -1.75, 0.25, Normalized, 3.01),
-        (pairs(0, 0, 0, 0, 0, 104), 0.0, 5.0, Normalized, 2.94),
         (pairs(223, 9863, 20279, 1000, 10037, 246), 0.5, 2.5, Logistic, -3.07),
         (pairs(871, 26175, 55003, 980, 26678, 821), 0.0, 2.0, Logistic, -4.98),
     ] {

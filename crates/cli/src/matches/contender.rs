@@ -76,10 +76,7 @@ impl Contender {
 
 /// Evaluators to draw openings from: a program has none, so the other side's policy stands for
 /// both; two programs begin with random stones.
-pub fn opening_evaluators(
-    a: &Contender,
-    b: &Contender,
-) -> Result<[Box<dyn LeafEvaluator>; 2]> {
+pub fn opening_evaluators(a: &Contender, b: &Contender) -> Result<[Box<dyn LeafEvaluator>; 2]> {
     let uniform = || Box::new(UniformEvaluator) as Box<dyn LeafEvaluator>;
     Ok(match (a.evaluator()?, b.evaluator()?) {
         (Some(a), Some(b)) => [a, b],

@@ -98,8 +98,7 @@ fn opening(
     }
     let [ours, theirs] = policies;
     let start = plan.settings.initial_state();
-    let drawn =
-        draw_openings(&mut **ours, &mut **theirs, &start, plan.gate, plan.seed, &[pair])?;
+    let drawn = draw_openings(&mut **ours, &mut **theirs, &start, plan.gate, plan.seed, &[pair])?;
     Ok(drawn.into_iter().next().unwrap_or_default())
 }
 

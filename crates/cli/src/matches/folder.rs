@@ -48,7 +48,15 @@ struct Written {
 impl StoredGame {
     /// A game of two house players, played among others.
     pub fn of_batch(pair: u32, colour: u8, record: GameRecord) -> StoredGame {
-        StoredGame { pair, colour, record, seconds: None, chosen: [0; 2], fault: None, disputed: false }
+        StoredGame {
+            pair,
+            colour,
+            record,
+            seconds: None,
+            chosen: [0; 2],
+            fault: None,
+            disputed: false,
+        }
     }
 
     /// A game with a program in it.
@@ -102,7 +110,13 @@ impl MatchFolder {
     /// The match that `identity` describes: the same players, game, visits, openings and seed find
     /// the same folder, so a match that was cut goes on when it is asked for again. `fresh` drops
     /// the games it has.
-    pub fn open(root: &Path, a: &str, b: &str, identity: &Value, fresh: bool) -> Result<MatchFolder> {
+    pub fn open(
+        root: &Path,
+        a: &str,
+        b: &str,
+        identity: &Value,
+        fresh: bool,
+    ) -> Result<MatchFolder> {
         let text = serde_json::to_string_pretty(identity)?;
         let key = &blake3::hash(text.as_bytes()).to_hex()[..12];
         let path = root.join(format!("{}-{}-{key}", plain(a), plain(b)));
@@ -178,8 +192,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn unhex(text: &str) -> Result<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     match digits {
         Some(digits) if digits.len().is_multiple_of(2) => {
             Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())

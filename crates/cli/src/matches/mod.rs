@@ -14,7 +14,8 @@ use serde_json::json;
 use tengen_evaluator::{
     GateConfig, GateMode, PlayedGame, Verdict, decide, parse_openings, tally_every, tally_games,
 };
-use tengen_rules::Rules;
+use tengen_rules::{Move, Rules};
+use tengen_selfplay::GameSettings;
 
 use crate::args::MatchArgs;
 use crate::commands::settings;
@@ -22,7 +23,8 @@ use crate::parts::gate::{MatchPlan, play_with_book, threads};
 use crate::stop::Stop;
 use crate::{logging, report};
 pub use contender::Contender;
-use folder::{MatchFolder, StoredGame};
+use folder::MatchFolder;
+pub use folder::StoredGame;
 use summary::Summary;
 
 /// Plays or resumes a match and prints its table.
@@ -93,14 +95,7 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
             live.show(&games);
             Ok(if over(&games) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        match (&a, &b) {
-            (Contender::House(a), Contender::House(b)) => {
-                play_with_book(&plan, a, b, &book, &done, &stop, &mut |(pair, colour, _, record)| {
-                    keep(StoredGame::of_batch(pair, colour, record))
-                })?;
-            }
-            _ => duels::play(&plan, &a, &b, &book, &done, args.limit()?, &stop, &mut keep)?,
-        }
+        play_match(&plan, &a, &b, &book, &done, args.limit()?, &stop, &mut keep)?;
     }
     games.sort_by_key(StoredGame::slot);
     if let Some(to) = &args.sgf {
@@ -126,6 +121,29 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
         print!("{}", summary.table());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Plays the slots that are not in `done`: house players side by side in batches, games with a
+/// program one by one. Each finished game goes to `on_game`, which may end the match.
+#[allow(clippy::too_many_arguments, reason = "a match has as many sides to it")]
+pub fn play_match(
+    plan: &MatchPlan<'_>,
+    a: &Contender,
+    b: &Contender,
+    book: &[Vec<Move>],
+    done: &[(u32, u8)],
+    limit: Duration,
+    stop: &Stop,
+    on_game: &mut dyn FnMut(StoredGame) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    match (a, b) {
+        (Contender::House(a), Contender::House(b)) => {
+            play_with_book(plan, a, b, book, done, stop, &mut |(pair, colour, _, record)| {
+                on_game(StoredGame::of_batch(pair, colour, record))
+            })
+        }
+        _ => duels::play(plan, a, b, book, done, limit, stop, on_game),
+    }
 }
 
 /// The match as a gate: pairs, visits, openings, and how it stops.
@@ -161,11 +179,8 @@ fn played(games: &[StoredGame]) -> Vec<PlayedGame> {
     games.iter().map(|game| PlayedGame::of(game.pair, game.colour, &game.record)).collect()
 }
 
-fn book_text(
-    book: &[Vec<tengen_rules::Move>],
-    settings: &tengen_selfplay::GameSettings,
-) -> Vec<String> {
-    let line = |moves: &Vec<tengen_rules::Move>| {
+fn book_text(book: &[Vec<Move>], settings: &GameSettings) -> Vec<String> {
+    let line = |moves: &Vec<Move>| {
         moves.iter().map(|&mv| settings.size.vertex(mv)).collect::<Vec<_>>().join(" ")
     };
     book.iter().map(line).collect()

@@ -51,7 +51,8 @@ impl Summary<'_> {
 
     fn seconds_per_move(&self) -> [Option<f64>; 2] {
         [0, 1].map(|side| {
-            let timed = || self.games.iter().filter_map(|g| Some((g.seconds?[side], g.chosen[side])));
+            let timed =
+                || self.games.iter().filter_map(|g| Some((g.seconds?[side], g.chosen[side])));
             let moves: u32 = timed().map(|(_, moves)| moves).sum();
             (moves > 0).then(|| timed().map(|(s, _)| s).sum::<f64>() / f64::from(moves))
         })
@@ -136,7 +137,8 @@ impl Summary<'_> {
         );
         let repeats = tally_games(&played(self.games)).repeats;
         if repeats > 0 {
-            let _ = writeln!(text, "{repeats} games repeat others move for move: see --opening-moves");
+            let _ =
+                writeln!(text, "{repeats} games repeat others move for move: see --opening-moves");
         }
         let lengths = self.lengths();
         if let (Some(least), Some(most)) = (lengths.iter().min(), lengths.iter().max()) {

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::sync::mpsc;
 
 use anyhow::{Context, Result, anyhow};
-use tengen_evaluator::{GateConfig, MatchRunner, Tally, Verdict, decide, tally_prefix};
+use tengen_evaluator::{
+    GateConfig, MatchRunner, PlayedGame, Tally, Verdict, check_sanity, decide, tally_games,
+};
 use tengen_record::GameRecord;
 use tengen_rules::Move;
 use tengen_search::SearchConfig;
@@ -171,9 +173,12 @@ pub fn judge(
 ) -> Result<GateResult> {
     let gate: GateConfig = serde_json::from_str(&open.gate_config_json)
         .with_context(|| format!("the gate config stored with match {}", open.id))?;
-    let mut slots: Vec<(u32, u8, f32)> =
-        store.match_games(open.id)?.iter().map(|g| (g.pair, g.colour, g.points)).collect();
-    let mut tally = tally_prefix(&slots);
+    let mut games: Vec<PlayedGame> = store
+        .match_records(open.id)?
+        .iter()
+        .map(|(pair, colour, record)| PlayedGame::of(*pair, *colour, record))
+        .collect();
+    let mut tally = tally_games(&games);
     let best = dir.usable_best(store)?;
     if best != open.base {
         return void(store, open, tally, format!("{} is the best network now", short(&best)));
@@ -185,6 +190,11 @@ pub fn judge(
     };
     let base = Player::of_run(dir, &open.base)?;
     let settings = config.rules.settings()?;
+    // A net whose answers are not sound is turned away before it plays.
+    let sane = check_sanity(&mut *candidate.evaluator()?, &settings.initial_state(), false);
+    if let Err(error) = sane {
+        return void(store, open, tally, format!("the candidate is not fit to play: {error}"));
+    }
     let plan = MatchPlan {
         gate: &gate,
         search: &config.search,
@@ -193,12 +203,12 @@ pub fn judge(
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
     };
-    let done: Vec<(u32, u8)> = slots.iter().map(|s| (s.0, s.1)).collect();
+    let done: Vec<(u32, u8)> = games.iter().map(|game| (game.pair, game.colour)).collect();
     if decide(&tally, &gate) == Verdict::Undecided {
         play(&plan, &candidate, &base, &done, stop, &mut |(pair, colour, points, record)| {
             store.record_match_game(open.id, pair, colour, points, &record)?;
-            slots.push((pair, colour, points));
-            tally = tally_prefix(&slots);
+            games.push(PlayedGame::of(pair, colour, &record));
+            tally = tally_games(&games);
             on_tally(&tally);
             Ok(match decide(&tally, &gate) {
                 Verdict::Undecided => ControlFlow::Continue(()),
