@@ -19,7 +19,7 @@ pub enum Command {
     /// The main job: generate, train, gate and promote, going on where the run stands.
     Loop(LoopArgs),
     /// Self-play alone, beside a trainer and a gate on the same run.
-    Selfplay(LoopArgs),
+    Selfplay(SelfPlayArgs),
     /// Training alone.
     Train(LoopArgs),
     /// Gate matches alone.
@@ -30,6 +30,8 @@ pub enum Command {
     Report(RunArgs),
     /// Make a net of the run its best one, by hand.
     Promote(PromoteArgs),
+    /// Go back to the best net before the present one, by hand.
+    Rollback(RollbackArgs),
     /// A match between two players.
     Match(MatchArgs),
     /// A GTP engine on standard input and output.
@@ -79,6 +81,17 @@ pub struct LoopArgs {
     pub accept_config_change: bool,
 }
 
+/// `tengen selfplay`.
+#[derive(Debug, Args)]
+pub struct SelfPlayArgs {
+    /// What the loop takes too.
+    #[command(flatten)]
+    pub job: LoopArgs,
+    /// Name of this worker: each process on a run has its own, and goes on where its games end.
+    #[arg(long, default_value = "worker-1")]
+    pub worker: String,
+}
+
 /// A run and the form of the answer.
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -100,6 +113,17 @@ pub struct PromoteArgs {
     #[arg(long)]
     pub net: String,
     /// Why; stored with the promotion.
+    #[arg(long)]
+    pub why: String,
+}
+
+/// `tengen rollback`.
+#[derive(Debug, Args)]
+pub struct RollbackArgs {
+    /// The run's folder.
+    #[arg(long)]
+    pub run: PathBuf,
+    /// Why; stored with the move.
     #[arg(long)]
     pub why: String,
 }

@@ -15,11 +15,11 @@ use tengen_selfplay::GameSettings;
 
 use crate::args::{
     Cli, Command, ConfigCommand, GtpArgs, LoopArgs, MatchArgs, NetCommand, PerftArgs, PromoteArgs,
-    RunArgs, SgfCommand, StoreCommand,
+    RollbackArgs, RunArgs, SgfCommand, StoreCommand,
 };
 use crate::config::Config;
 use crate::parts::gate::{MatchPlan, play, threads};
-use crate::pipeline::{self, Parts};
+use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
@@ -28,12 +28,18 @@ use crate::{bench, logging, report, status};
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
-        Command::Loop(args) => work(&args, Parts::ALL)?,
+        Command::Loop(args) => work(&args, Parts::ALL, LOOP_WORKER)?,
         Command::Selfplay(args) => {
-            work(&args, Parts { generate: true, train: false, gate: false })?
+            check_worker(&args.worker)?;
+            let parts = Parts { generate: true, train: false, gate: false };
+            work(&args.job, parts, &args.worker)?;
         }
-        Command::Train(args) => work(&args, Parts { generate: false, train: true, gate: false })?,
-        Command::Gate(args) => work(&args, Parts { generate: false, train: false, gate: true })?,
+        Command::Train(args) => {
+            work(&args, Parts { generate: false, train: true, gate: false }, LOOP_WORKER)?;
+        }
+        Command::Gate(args) => {
+            work(&args, Parts { generate: false, train: false, gate: true }, LOOP_WORKER)?;
+        }
         Command::Status(args) => status::print(&RunDir::new(args.run), args.json)?,
         Command::Report(args) => {
             let dir = RunDir::new(args.run);
@@ -42,6 +48,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             report::print(&dir, &dir.config(&run)?, &Stop::install(0.0)?)?;
         }
         Command::Promote(args) => promote(&args)?,
+        Command::Rollback(args) => roll_back(&args)?,
         Command::Match(args) => match_players(&args)?,
         Command::Gtp(args) => gtp(&args)?,
         Command::Perft(args) => count_games(&args)?,
@@ -72,7 +79,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn work(args: &LoopArgs, parts: Parts) -> Result<()> {
+fn work(args: &LoopArgs, parts: Parts, worker: &str) -> Result<()> {
     let mut config = Config::load(&args.config)?;
     if let Some(seed) = args.seed {
         config.run.seed = seed;
@@ -81,7 +88,7 @@ fn work(args: &LoopArgs, parts: Parts) -> Result<()> {
     dir.create()?;
     logging::init(Some(dir.path()))?;
     let stop = Stop::install(args.until_minutes.unwrap_or(config.run.until_minutes))?;
-    pipeline::run(&config, &dir, args, parts, &stop)?;
+    pipeline::run(&config, &dir, args, parts, worker, &stop)?;
     if parts == Parts::ALL {
         report::print(&dir, &config, &stop.without_deadline())?;
         println!(
@@ -96,10 +103,22 @@ fn work(args: &LoopArgs, parts: Parts) -> Result<()> {
 fn promote(args: &PromoteArgs) -> Result<()> {
     let (mut store, _) = RunDir::new(&args.run).open_existing()?;
     let id = find_network(&store, &args.net)?;
-    let who = std::env::var("USER").unwrap_or_else(|_| "unknown".into());
-    store.promote_by_hand(&id, &who, &args.why)?;
+    RunDir::new(&args.run).load(&id)?;
+    store.promote_by_hand(&id, &user(), &args.why)?;
     println!("{} is the best network now", short(&id));
     Ok(())
+}
+
+fn roll_back(args: &RollbackArgs) -> Result<()> {
+    let (mut store, _) = RunDir::new(&args.run).open_existing()?;
+    let id = store.rollback(&user(), &args.why)?;
+    println!("{} is the best network again", short(&id));
+    Ok(())
+}
+
+/// Who is at the keyboard, for the record.
+fn user() -> String {
+    std::env::var("USER").unwrap_or_else(|_| "unknown".into())
 }
 
 /// The game that a match or an engine plays: what was asked for, else the run's, else a default.
@@ -190,8 +209,12 @@ fn match_players(args: &MatchArgs) -> Result<()> {
 fn gtp(args: &GtpArgs) -> Result<()> {
     let (player, run) = Player::parse(&args.net)?;
     let settings = settings(args.size, args.komi, &args.rules, run.as_ref(), 19)?;
-    let search =
-        SearchConfig { visits: args.visits, ..run.map(|config| config.search).unwrap_or_default() };
+    let search = SearchConfig {
+        visits: args.visits,
+        // At play a pass is a move like any other, handicap stones or not.
+        pass_from_ply: 0,
+        ..run.map(|config| config.search).unwrap_or_default()
+    };
     let info = EngineInfo {
         version: format!("{} {}", env!("CARGO_PKG_VERSION"), player.name()),
         size: settings.size,

@@ -30,6 +30,9 @@ pub struct RunSection {
     pub games_per_cycle: usize,
     /// Optimiser steps between two looks at the quota.
     pub steps_per_cycle: u64,
+    /// Games that self-play in processes of its own may run ahead of the trainer before it waits;
+    /// 0 = any number. Inside `tengen loop` the training ratio alone decides.
+    pub max_games_ahead: u64,
     /// Games of each closing match (last best against first net, and against uniform search);
     /// 0 = no closing matches.
     pub closing_games: u32,
@@ -44,6 +47,7 @@ impl Default for RunSection {
             until_minutes: 0.0,
             games_per_cycle: 32,
             steps_per_cycle: 20,
+            max_games_ahead: 2000,
             closing_games: 100,
         }
     }
@@ -152,6 +156,7 @@ impl Config {
         same.run.dir = defaults.dir;
         same.run.until_minutes = defaults.until_minutes;
         same.run.closing_games = defaults.closing_games;
+        same.run.max_games_ahead = defaults.max_games_ahead;
         Ok(blake3::hash(same.to_toml()?.as_bytes()).to_hex()[..16].to_string())
     }
 }

@@ -9,6 +9,7 @@ mod bench_rules;
 mod commands;
 mod config;
 mod logging;
+mod metrics;
 mod parts;
 mod pipeline;
 mod players;
@@ -18,6 +19,7 @@ mod report;
 mod run_dir;
 mod status;
 mod stop;
+mod tensorboard;
 
 use std::process::ExitCode;
 

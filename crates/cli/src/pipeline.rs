@@ -7,12 +7,13 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use tengen_evaluator::Verdict;
+use anyhow::{Context, Result, bail};
+use serde_json::json;
 use tengen_store::{RunRow, Store};
 
 use crate::args::LoopArgs;
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::parts::{gate, generate::Generator, train::Training};
 use crate::players::short;
 use crate::progress::{Progress, Standing};
@@ -39,19 +40,39 @@ impl Parts {
 /// How long a part that has nothing to do waits before it looks again.
 const IDLE: Duration = Duration::from_millis(500);
 
+/// Name of the worker inside `tengen loop`.
+pub const LOOP_WORKER: &str = "loop";
+
+/// Refuses a worker's name that cannot stand in a file name.
+pub fn check_worker(name: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) || name == LOOP_WORKER {
+        bail!(
+            "--worker {name:?}: give 1 to 64 letters, digits, `-`, `_` or `.`; \
+             `{LOOP_WORKER}` is the loop's own worker"
+        );
+    }
+    Ok(())
+}
+
 /// Runs the parts until a limit or a stop; the closing report is the caller's business.
 pub fn run(
     config: &Config,
     dir: &RunDir,
     args: &LoopArgs,
     parts: Parts,
+    worker: &str,
     stop: &Stop,
 ) -> Result<()> {
     dir.create()?;
     let mut locks = Vec::new();
-    let worker = if parts == Parts::ALL { "loop".to_string() } else { "worker-1".to_string() };
     if parts.generate {
-        locks.push(dir.lock(if parts == Parts::ALL { "loop" } else { "selfplay" })?);
+        let role = if worker == LOOP_WORKER {
+            LOOP_WORKER.to_string()
+        } else {
+            format!("selfplay-{worker}")
+        };
+        locks.push(dir.lock(&role)?);
     }
     if parts.train {
         locks.push(dir.lock("train")?);
@@ -60,22 +81,26 @@ pub fn run(
         locks.push(dir.lock("gate")?);
     }
     let (mut store, run) = dir.start(config, args.accept_config_change)?;
+    store
+        .set_ahead_limit((config.run.max_games_ahead > 0).then_some(config.run.max_games_ahead))?;
+    dir.usable_best(&mut store)?;
     let mut pipeline = Pipeline {
         config,
         dir,
         stop,
         generator: parts
             .generate
-            .then(|| Generator::new(config, &store, &run, &worker))
+            .then(|| Generator::new(config, &store, &run, worker))
             .transpose()?,
         training: parts
             .train
             .then(|| Training::open(dir, config, &mut store, run.seed))
             .transpose()?,
         judges: parts.gate,
+        metrics: Metrics::open(dir.path())?,
         until_games: args.until_games.unwrap_or(u64::MAX),
         until_steps: args.until_steps.unwrap_or(u64::MAX),
-        standing: Standing::default(),
+        standing: Standing { threshold: config.gate.threshold, ..Standing::default() },
         progress: Progress::new(),
         selfplay_time: Duration::ZERO,
         selfplay_games: 0,
@@ -101,6 +126,7 @@ struct Pipeline<'a> {
     generator: Option<Generator>,
     training: Option<Training>,
     judges: bool,
+    metrics: Metrics,
     until_games: u64,
     until_steps: u64,
     standing: Standing,
@@ -156,20 +182,28 @@ impl Pipeline<'_> {
             },
         )?;
         self.standing.match_now = None;
-        if result.verdict != Verdict::Undecided {
-            let t = &result.tally;
-            self.progress.say(&format!(
-                "gate: {} scored {}-{}-{} against {}: {}",
-                short(&result.candidate),
-                t.wins,
-                t.losses,
-                t.draws,
-                short(&open.base),
-                if result.promoted { "promoted" } else { "rejected" }
-            ));
-            crate::ratings::update(&mut self.store)?;
-        }
+        let Some(end) = result.end else {
+            self.refresh()?;
+            return Ok(true);
+        };
+        let t = &result.tally;
+        self.progress.say(&format!(
+            "gate: {name} scored {}-{}-{} against {}: {end}",
+            t.wins,
+            t.losses,
+            t.draws,
+            short(&open.base),
+        ));
+        crate::ratings::update(&mut self.store)?;
         self.refresh()?;
+        let facts = json!({
+            "candidate": open.candidate, "base": open.base, "end": end.to_string(),
+            "wins": t.wins, "losses": t.losses, "draws": t.draws, "score": t.score(),
+            "promotions": self.standing.promotions, "best_elo": self.standing.rating,
+        });
+        let step =
+            self.store.networks()?.iter().find(|n| n.id == open.candidate).map_or(0, |n| n.step);
+        self.metrics.add("gate", step, &facts)?;
         Ok(true)
     }
 
@@ -180,13 +214,22 @@ impl Pipeline<'_> {
             training.add_candidate(self.dir, self.config, &mut self.store)?;
             return Ok(true);
         }
-        let positions = self.store.counts()?.positions;
-        if !training.is_due(self.config, positions) || training.step() >= self.until_steps {
-            return Ok(false);
+        let due = training.is_due(self.config, self.store.counts()?.positions)
+            && training.step() < self.until_steps;
+        if due {
+            training.steps(
+                self.config,
+                &mut self.store,
+                &mut self.metrics,
+                self.stop,
+                self.until_steps,
+            )?;
         }
-        training.steps(self.config, &mut self.store, self.stop, self.until_steps)?;
-        self.refresh()?;
-        Ok(true)
+        training.report_progress(self.config, &mut self.store)?;
+        if due {
+            self.refresh()?;
+        }
+        Ok(due)
     }
 
     /// One turn of self-play; false if this process plays no games.
@@ -203,6 +246,12 @@ impl Pipeline<'_> {
         self.selfplay_time += began.elapsed();
         self.selfplay_games += stats.games;
         self.refresh()?;
+        let facts = json!({
+            "games": self.standing.games, "positions": self.standing.positions,
+            "games_per_hour": self.standing.games_per_hour, "game_length": stats.mean_length(),
+            "evaluations_per_s": stats.evaluations_per_second(), "batch_fill": stats.batch_fill(),
+        });
+        self.metrics.add("selfplay", self.standing.games, &facts)?;
         Ok(true)
     }
 

@@ -24,6 +24,8 @@ pub struct Standing {
     pub steps: u64,
     /// The match in progress: candidate and score so far.
     pub match_now: Option<(String, Tally)>,
+    /// The share of points that promotes a candidate.
+    pub threshold: f64,
     /// The best network.
     pub best: String,
     /// Promotions over the run.
@@ -48,7 +50,15 @@ impl Standing {
         );
         let gate = self.match_now.as_ref().map_or_else(
             || "none".to_string(),
-            |(id, t)| format!("{id} {}-{}-{}", t.wins, t.losses, t.draws),
+            |(id, t)| {
+                let score = if t.games() == 0 {
+                    "-".to_string()
+                } else {
+                    format!("{:.0} %", 100.0 * t.score())
+                };
+                let needed = 100.0 * self.threshold;
+                format!("{id} {}-{}-{}, {score} of {needed:.0} %", t.wins, t.losses, t.draws)
+            },
         );
         [
             format!(

@@ -137,7 +137,8 @@ fn measure(config: &Config, a: &Player, b: &Player, stop: &Stop) -> Result<Tally
     Ok(tally_all(&slots))
 }
 
-/// "97 of 100 (97 %), Elo +604 [+420, +788], 32 visits a move".
+/// "97 of 100 (97 %), Elo +604 [+420, +788], 32 visits a move"; a score of all or nothing bounds
+/// the Elo from one side only.
 pub fn in_words(tally: &Tally, visits: u32) -> String {
     let games = tally.wins + tally.losses + tally.draws;
     if games == 0 {
@@ -145,10 +146,15 @@ pub fn in_words(tally: &Tally, visits: u32) -> String {
     }
     let points = f64::from(tally.wins) + 0.5 * f64::from(tally.draws);
     let (elo, low, high) = elo_with_interval(tally.wins, tally.losses, tally.draws);
-    format!(
-        "{points} of {games} ({:.0} %), Elo {elo:+.0} [{low:+.0}, {high:+.0}], {visits} visits a move",
-        100.0 * points / f64::from(games)
-    )
+    let share = points / f64::from(games);
+    let elo = if share >= 1.0 {
+        format!("above {low:+.0}")
+    } else if share <= 0.0 {
+        format!("below {high:+.0}")
+    } else {
+        format!("{elo:+.0} [{low:+.0}, {high:+.0}]")
+    };
+    format!("{points} of {games} ({:.0} %), Elo {elo}, {visits} visits a move", 100.0 * share)
 }
 
 /// Elo of every rated network against the games played before it.

@@ -4,7 +4,9 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tengen_network::{NetworkConfig, NetworkMeta, Weights, load_network, save_network};
+use tengen_network::{
+    NetworkConfig, NetworkError, NetworkMeta, Weights, load_network, save_network,
+};
 use tengen_store::{NetworkStatus, NewNetwork, NewRun, RunRow, Store};
 
 use crate::config::Config;
@@ -96,6 +98,31 @@ impl RunDir {
         Ok((config, weights))
     }
 
+    /// The best network's id, its file proven. A missing or damaged file takes the best pointer
+    /// back to the best before it, and says so.
+    pub fn usable_best(&self, store: &mut Store) -> Result<String> {
+        loop {
+            let best = store.best()?.context("the run has no best network")?.id;
+            let error = match self.load(&best) {
+                Ok(_) => return Ok(best),
+                Err(error) if is_lost(&error) => error,
+                Err(error) => return Err(error),
+            };
+            let earlier = store.rollback("tengen", &format!("{error:#}")).with_context(|| {
+                format!(
+                    "{error:#}; no earlier best network is left: restore the file from a copy, or \
+                     name another network with `tengen promote`"
+                )
+            })?;
+            tracing::warn!("{error:#}; going on with {earlier}, the best network before it");
+            store.add_event(
+                "network-lost",
+                &serde_json::json!({ "network": best, "why": format!("{error:#}"), "now": earlier })
+                    .to_string(),
+            )?;
+        }
+    }
+
     /// Starts the run or goes on with it: the run's row and the first, untrained network.
     pub fn start(&self, config: &Config, accept_change: bool) -> Result<(Store, RunRow)> {
         self.create()?;
@@ -103,6 +130,14 @@ impl RunDir {
         let digest = config.digest()?;
         let run = match store.run()? {
             Some(run) if run.config_digest == digest => run,
+            // An older release wrote it, before some key existed: the same config all the same.
+            Some(run)
+                if Config::parse(&run.config_text).and_then(|c| c.digest()).ok().as_ref()
+                    == Some(&digest) =>
+            {
+                store.update_config(&config.to_toml()?, &digest)?;
+                store.run()?.context("the run's row vanished")?
+            }
             Some(run) if accept_change => {
                 store.update_config(&config.to_toml()?, &digest)?;
                 store.add_event(
@@ -157,5 +192,19 @@ impl RunDir {
         let id = save_network(&self.networks(), config, weights, meta)?.to_string();
         let file = format!("networks/{id}.safetensors");
         Ok((id, file))
+    }
+}
+
+/// Whether a network's file is gone or no longer what its name promises.
+pub fn is_lost(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<NetworkError>() {
+        Some(NetworkError::Io { source, .. }) => source.kind() == std::io::ErrorKind::NotFound,
+        Some(error) => matches!(
+            error,
+            NetworkError::Damaged { .. }
+                | NetworkError::Format { .. }
+                | NetworkError::InFile { .. }
+        ),
+        None => false,
     }
 }

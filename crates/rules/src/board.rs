@@ -55,11 +55,26 @@ pub(crate) enum Effect {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Board {
     pub geometry: Arc<Geometry>,
     cells: Box<[Cell]>,
     links: Box<[Link]>,
+}
+
+impl Clone for Board {
+    fn clone(&self) -> Board {
+        let geometry = Arc::clone(&self.geometry);
+        Board { geometry, cells: self.cells.clone(), links: self.links.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Board) {
+        if !Arc::ptr_eq(&self.geometry, &source.geometry) {
+            self.geometry = Arc::clone(&source.geometry);
+        }
+        self.cells.clone_from(&source.cells);
+        self.links.clone_from(&source.links);
+    }
 }
 
 impl Board {

@@ -7,7 +7,7 @@ use crate::{BoardSize, Color};
 pub const HISTORY: usize = 8;
 
 /// A ring of [`HISTORY`] boards, two bitboards each, with the hash of each board.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct History {
     words: usize,
     newest: usize,
@@ -15,6 +15,20 @@ pub(crate) struct History {
     /// `[slot][colour][word]`.
     bits: Box<[u64]>,
     hashes: [u64; HISTORY],
+}
+
+impl Clone for History {
+    fn clone(&self) -> History {
+        History { bits: self.bits.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, source: &History) {
+        self.words = source.words;
+        self.newest = source.newest;
+        self.len = source.len;
+        self.bits.clone_from(&source.bits);
+        self.hashes = source.hashes;
+    }
 }
 
 impl History {

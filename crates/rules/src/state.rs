@@ -7,8 +7,9 @@ use crate::history::History;
 use crate::{BoardSize, Color, IllegalMove, KoRule, Komi, Move, Point, Rules};
 use std::sync::Arc;
 
-/// A position and what led to it. Cloning copies a few kilobytes and allocates five times.
-#[derive(Clone, Debug)]
+/// A position and what led to it. Cloning copies a few kilobytes and allocates five times;
+/// [`clone_from`](Clone::clone_from) a state of the same size copies alone.
+#[derive(Debug)]
 pub struct GameState {
     pub(crate) board: Board,
     pub(crate) history: History,
@@ -31,6 +32,34 @@ pub struct GameState {
     pub(crate) passed_from: Vec<u64>,
     /// Points that ever held a stone: no other move can repeat a board without suicide.
     pub(crate) ever_held: Box<[u64]>,
+}
+
+impl Clone for GameState {
+    fn clone(&self) -> GameState {
+        GameState {
+            board: self.board.clone(),
+            history: self.history.clone(),
+            past: self.past.clone(),
+            ever_held: self.ever_held.clone(),
+            ..*self
+        }
+    }
+
+    // A search walks from the same root again and again.
+    fn clone_from(&mut self, source: &GameState) {
+        self.board.clone_from(&source.board);
+        self.history.clone_from(&source.history);
+        self.past.clone_from(&source.past);
+        self.ever_held.clone_from(&source.ever_held);
+        self.rules = source.rules;
+        self.komi = source.komi;
+        self.to_play = source.to_play;
+        self.move_number = source.move_number;
+        self.passes = source.passes;
+        self.captures = source.captures;
+        self.last_move = source.last_move;
+        self.ko_point = source.ko_point;
+    }
 }
 
 impl GameState {

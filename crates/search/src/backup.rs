@@ -1,34 +1,40 @@
 //! Expand and backup: the second half of a simulation.
 
 use tengen_inference::Evaluation;
+use tengen_rules::LegalMask;
 
+use crate::arena::{Bounds, NO_ACTION, NodeKind, ROOT};
 use crate::select::Step;
-use crate::tree::{Edge, NodeKind, ROOT};
 use crate::{PendingLeaf, Tree};
 
 impl Tree {
-    /// Gives the leaf its edges, one a legal move with the evaluation's prior, and carries the
-    /// value to the root.
+    /// Gives the leaf its moves, each legal one with the evaluation's prior, and carries the value
+    /// to the root.
     ///
     /// # Panics
     /// When the leaf belongs to an earlier root, or the policy does not fit the board.
     pub fn expand_and_backup(&mut self, leaf: PendingLeaf, evaluation: &Evaluation) {
         self.claim(&leaf);
+        let PendingLeaf { node, path, state, .. } = leaf;
         let value = evaluation.value.get();
-        if self.nodes[leaf.node as usize].kind == NodeKind::Leaf {
-            let first = self.edges.len();
-            let legal = leaf.state.legal_moves();
-            self.edges.extend(legal.iter().map(|a| Edge::new(a, evaluation.policy[a])));
-            let node = &mut self.nodes[leaf.node as usize];
-            node.first_edge = first as u32;
-            node.edge_count = (self.edges.len() - first) as u16;
-            node.kind = NodeKind::Expanded;
-            node.own_value = value;
-            if leaf.node == ROOT {
+        if self.arena.node(node).kind == NodeKind::Leaf {
+            let size = state.size();
+            let legal = self.scratch.legal.get_or_insert_with(|| LegalMask::empty(size));
+            state.legal_moves_into(legal);
+            let early = state.move_number() < self.config.pass_from_ply as usize;
+            let left_out = (early && legal.count() > 1).then(|| size.pass_action());
+            let row = self.arena.expand(node, value);
+            // A prior that is no number, or below 0, is none.
+            for action in legal.iter().filter(|&action| Some(action) != left_out) {
+                row[action] = evaluation.policy[action].max(0.0);
+            }
+            self.arena.find_next(node);
+            if node == ROOT {
                 self.prepare_root();
             }
         }
-        self.backup(&leaf.path, value);
+        self.backup(&path, value);
+        self.return_walk(state, path);
     }
 
     /// Takes the leaf back unanswered: its virtual losses are lifted and nothing is counted.
@@ -38,8 +44,21 @@ impl Tree {
     pub fn abandon(&mut self, leaf: PendingLeaf) {
         self.claim(&leaf);
         for step in &leaf.path {
-            self.nodes[step.node as usize].in_flight -= 1;
-            self.edges[step.edge as usize].in_flight -= 1;
+            let (node, edge) = self.arena.step_mut(step.node, step.edge);
+            node.in_flight -= 1;
+            edge.in_flight -= 1;
+        }
+        self.return_walk(leaf.state, leaf.path);
+    }
+
+    /// Takes back all leaves in flight at once: they lapse, and answers to them are refused. For
+    /// stopping a search without waiting for its evaluations.
+    pub fn abandon_all(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        for node in 0..self.arena.nodes.len() as u32 {
+            if std::mem::take(&mut self.arena.node_mut(node).in_flight) > 0 {
+                self.arena.edges_of_mut(node).iter_mut().for_each(|edge| edge.in_flight = 0);
+            }
         }
     }
 
@@ -50,19 +69,54 @@ impl Tree {
     /// Adds `value`, for the player to move at the end of `path`, to every edge on the way: each
     /// edge belongs to the player above it, so the sign flips at each ply.
     pub(crate) fn backup(&mut self, path: &[Step], mut value: f32) {
-        for step in path.iter().rev() {
+        for &step in path.iter().rev() {
             value = -value;
-            let edge = &mut self.edges[step.edge as usize];
+            let (node, edge) = self.arena.step_mut(step.node, step.edge);
             edge.visits += 1;
-            edge.value_sum += value;
             edge.in_flight -= 1;
-            let node = &mut self.nodes[step.node as usize];
             node.visits += 1;
-            node.value_sum += value;
             node.in_flight -= 1;
+            edge.value_sum += value;
+            node.value_sum += value;
+            edge.square_sum += value * value;
+            node.square_sum += value * value;
+            if self.config.graph {
+                self.take_childs_mean(step);
+            }
+            if self.config.solve
+                && let Some(result) = self.narrow(step)
+            {
+                value = result;
+            }
         }
         if !path.is_empty() {
             self.simulations += 1;
         }
+    }
+
+    /// Carries what is proven below an edge up to its node: the edge's visits all count the exact
+    /// result, and the node is as good as its best move. Answers the node's result once proven.
+    fn narrow(&mut self, step: Step) -> Option<f32> {
+        let child = self.arena.edge_mut(step.node, step.edge).child;
+        let bounds = self.arena.node(child).bounds.turned();
+        let (node, edge) = self.arena.step_mut(step.node, step.edge);
+        if bounds == edge.bounds && bounds == Bounds::OPEN {
+            return None;
+        }
+        edge.bounds = bounds;
+        if let Some(result) = bounds.proven() {
+            let visits = edge.visits as f32;
+            node.value_sum += visits * result - edge.value_sum;
+            node.square_sum += visits * result * result - edge.square_sum;
+            edge.value_sum = visits * result;
+            edge.square_sum = visits * result * result;
+        }
+        let untried = node.next_action != NO_ACTION;
+        let edges = self.arena.edges_of(step.node);
+        let low = edges.iter().map(|e| e.bounds.low).max().unwrap_or(-1);
+        let high = edges.iter().map(|e| e.bounds.high).max().unwrap_or(1);
+        let node = self.arena.node_mut(step.node);
+        node.bounds = Bounds { low, high: if untried { 1 } else { high } };
+        node.bounds.proven()
     }
 }

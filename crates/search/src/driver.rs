@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use tengen_inference::{EvalError, Leaf, LeafEvaluator};
 use tengen_rules::{BoardSize, GameState, Symmetry};
 
-use crate::{RootStats, SearchConfig, Selected, Tree, choose_move};
+use crate::{RootStats, SearchConfig, Selected, Tree, choose_best};
 
 /// Runs `simulations` more simulations on `tree` (evaluating the root first if it is new), each
 /// leaf through a random symmetry drawn from `rng`, as in the AlphaGo Zero paper. On a root where
@@ -69,7 +69,7 @@ pub fn run_search(
 }
 
 /// Searches `state` with [`visits`](SearchConfig::visits) simulations and no noise, and answers
-/// the most visited action with the root's numbers. Same seed and evaluator, same answer. Where
+/// the best action ([`choose_best`]) with the root's numbers. Same seed and evaluator, same answer. Where
 /// the game is over the answer is a pass and a root without children.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn search_move(
     let action = if root.children.is_empty() {
         state.size().pass_action()
     } else {
-        choose_move(&root, 0.0, &mut rng)
+        choose_best(&root, config)
     };
     Ok((action, root))
 }

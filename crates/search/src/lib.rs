@@ -17,8 +17,9 @@
 //! | [`Tree::add_root_noise`] | Dirichlet noise (or Gumbel draws) on the root's legal moves |
 //! | [`Tree::root`] | what the search thinks, as plain numbers |
 //! | [`Tree::advance`] | make the move, keep its subtree |
-//! | [`choose_move`], [`policy_target`] | from visits to the move played and the target learned |
+//! | [`choose_move`], [`choose_best`], [`policy_target`] | from visits to the move played and the target learned |
 //! | [`run_search`], [`search_move`] | the plain loop for one tree and one evaluator |
+//! | [`bench`] | how fast all of it is |
 //!
 //! ```
 //! use tengen_inference::{Leaf, LeafEvaluator, UniformEvaluator};
@@ -38,20 +39,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arena;
 mod backup;
+mod bench;
 mod config;
 mod driver;
 mod gumbel;
 mod noise;
 mod policy;
+mod puct;
 mod reuse;
 mod select;
 mod stats;
+mod transposition;
 mod tree;
 
+pub use bench::{BenchReport, bench};
 pub use config::SearchConfig;
 pub use driver::{run_search, search_move};
-pub use policy::{choose_move, policy_target};
+pub use policy::{choose_best, choose_move, policy_target};
 pub use select::{PendingLeaf, Selected};
 pub use stats::{ChildStats, RootStats};
 pub use tree::Tree;

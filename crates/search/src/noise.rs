@@ -3,8 +3,7 @@
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 
-use crate::Tree;
-use crate::tree::ROOT;
+use crate::{SearchConfig, Tree};
 
 impl Tree {
     /// Mixes Dirichlet noise into the priors of the root's legal moves, once a search: calling
@@ -30,22 +29,46 @@ impl Tree {
         if fraction <= 0.0 {
             return;
         }
-        let range = self.nodes[ROOT as usize].edge_range();
-        let edges = &mut self.edges[range];
-        if let Some(noise) = dirichlet(self.config.dirichlet_total_alpha, edges.len(), rng) {
-            for (edge, share) in edges.iter_mut().zip(noise) {
-                edge.prior = (1.0 - fraction) * edge.prior + fraction * share;
+        let raw: Vec<f32> = self.root_moves.iter().map(|mv| mv.prior).collect();
+        let alphas = concentrations(&raw, &self.config);
+        if let Some(noise) = dirichlet(&alphas, rng) {
+            for (mv, share) in self.root_moves.iter_mut().zip(noise) {
+                mv.prior = (1.0 - fraction) * mv.prior + fraction * share;
             }
+            self.write_root_priors();
         }
     }
 }
 
-/// A draw from the symmetric Dirichlet distribution of total concentration `total` over `k`
-/// moves; `None` in the freak case that every Gamma draw underflows.
-fn dirichlet(total: f32, k: usize, rng: &mut impl Rng) -> Option<Vec<f32>> {
+/// Shares of priors above this are all alike to the shaping of the noise.
+const SHAPED_BELOW: f64 = 0.01;
+
+/// The concentration of each move. They sum to `dirichlet_total_alpha`, of which a share of
+/// `dirichlet_shaped` goes to moves whose prior is above the geometric mean (KataGo's
+/// `computeDirichletAlphaDistribution`), and the rest to all moves alike.
+fn concentrations(priors: &[f32], config: &SearchConfig) -> Vec<f64> {
+    let total = f64::from(config.dirichlet_total_alpha);
+    let even = 1.0 / priors.len() as f64;
+    let shaped = f64::from(config.dirichlet_shaped);
+    if shaped == 0.0 {
+        return vec![total / priors.len() as f64; priors.len()];
+    }
+    let logs: Vec<f64> =
+        priors.iter().map(|&p| (f64::from(p).min(SHAPED_BELOW) + 1e-20).ln()).collect();
+    let mean = logs.iter().sum::<f64>() * even;
+    let excess: Vec<f64> = logs.iter().map(|log| (log - mean).max(0.0)).collect();
+    let sum: f64 = excess.iter().sum();
+    // Equal priors have nothing to shape by.
+    let share = |e: &f64| if sum > 0.0 { e / sum } else { even };
+    excess.iter().map(|e| total * (shaped * share(e) + (1.0 - shaped) * even)).collect()
+}
+
+/// A draw from the Dirichlet distribution of these concentrations; `None` in the freak case that
+/// every Gamma draw underflows. A move of concentration 0 gets nothing.
+fn dirichlet(alphas: &[f64], rng: &mut impl Rng) -> Option<Vec<f32>> {
     // In f64: with 362 moves the concentration is 0.03, whose small draws an f32 cannot hold.
-    let gamma = Gamma::new(f64::from(total) / k as f64, 1.0).ok()?;
-    let draws: Vec<f64> = (0..k).map(|_| gamma.sample(rng)).collect();
+    let mut draw = |alpha: f64| Gamma::new(alpha, 1.0).map_or(0.0, |gamma| gamma.sample(rng));
+    let draws: Vec<f64> = alphas.iter().map(|&alpha| draw(alpha)).collect();
     let sum: f64 = draws.iter().sum();
     (sum > 0.0).then(|| draws.iter().map(|d| (d / sum) as f32).collect())
 }
@@ -64,7 +87,7 @@ mod tests {
             let rounds = 200;
             let mut squares = 0.0;
             for _ in 0..rounds {
-                let draw = dirichlet(10.83, k, &mut rng).unwrap();
+                let draw = dirichlet(&vec![10.83 / k as f64; k], &mut rng).unwrap();
                 assert_eq!(draw.len(), k);
                 assert!(draw.iter().all(|&p| (0.0..=1.0).contains(&p)));
                 assert!((draw.iter().sum::<f32>() - 1.0).abs() < 1e-4);
@@ -73,6 +96,34 @@ mod tests {
             // E[sum p^2] = (alpha + 1) / (k alpha + 1) with k alpha = 10.83.
             let expected = (10.83 / k as f32 + 1.0) / 11.83;
             assert!((squares - expected).abs() < 0.1 * expected, "{k}: {squares} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_the_noise_may_follow_the_priors() {
+        let config = SearchConfig { dirichlet_shaped: 0.5, ..SearchConfig::default() };
+        // Logs of the priors, cut at 0.01: -4.605, -4.605, -6.908, -9.210; mean -6.332, so the
+        // excess is 1.727 twice and nothing below: half of the half for each of the two.
+        let alphas = concentrations(&[0.9, 0.0989, 0.001, 0.0001], &config);
+        let expected = [0.375, 0.375, 0.125, 0.125].map(|share| share * 10.83);
+        for (found, wanted) in alphas.iter().zip(expected) {
+            assert!((found - wanted).abs() < 1e-5, "{alphas:?}");
+        }
+        for priors in [vec![0.25; 4], vec![1.0], vec![0.0, 1.0]] {
+            let alphas = concentrations(&priors, &config);
+            assert!((alphas.iter().sum::<f64>() - 10.83).abs() < 1e-5, "{priors:?}");
+        }
+        let even = concentrations(&[0.9, 0.1], &SearchConfig::default());
+        assert_eq!(even, [f64::from(10.83f32) / 2.0; 2]);
+    }
+
+    #[test]
+    fn the_concentration_a_move_is_the_papers_scaled_by_the_board() {
+        // The paper's 0.03 on 19x19, scaled by points: 0.133704 on 9x9, 0.064083 on 13x13.
+        let total = f64::from(SearchConfig::default().dirichlet_total_alpha);
+        for (side, published) in [(9, 0.133_704), (13, 0.064_083), (19, 0.03)] {
+            let found = total / f64::from(side * side);
+            assert!((found - published).abs() < 1e-5, "{side}: {found}");
         }
     }
 }

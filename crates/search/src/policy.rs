@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::gumbel;
-use crate::select::exploration;
+use crate::puct::exploration;
 use crate::{ChildStats, RootStats, SearchConfig};
 
 /// The action to play: drawn by visits^(1/`temperature`), or the most visited move (ties: higher
@@ -22,8 +22,12 @@ pub fn choose_move(root: &RootStats, temperature: f32, rng: &mut impl Rng) -> us
     if temperature <= 0.0 {
         return best.action;
     }
-    let weight = |child: &ChildStats| {
-        if root.visits == 0 { child.prior } else { child.visits as f32 }
+    // Where something else is open, a proven loss is not played.
+    let lost = |child: &ChildStats| child.rank().is_lt() && !best.rank().is_lt();
+    let weight = |child: &ChildStats| match child {
+        child if lost(child) => 0.0,
+        child if root.visits == 0 => child.prior,
+        child => child.visits as f32,
     };
     let top = root.children.iter().map(weight).fold(0.0, f32::max);
     // Relative to the largest, so that a low temperature cannot overflow.
@@ -37,6 +41,31 @@ pub fn choose_move(root: &RootStats, temperature: f32, rng: &mut impl Rng) -> us
         left -= weight;
     }
     best.action // the sum was rounded up
+}
+
+/// The action to play where strength is all that counts: [`choose_move`] at temperature 0, unless
+/// [`lcb_stdevs`](SearchConfig::lcb_stdevs) is on. Then it is, of the moves with at least
+/// [`lcb_min_share`](SearchConfig::lcb_min_share) of the most visited move's visits, the one of the
+/// highest lower confidence bound (Leela Zero and KataGo play so).
+///
+/// # Panics
+/// When the root has no children: the game is over or the root was never evaluated.
+pub fn choose_best(root: &RootStats, config: &SearchConfig) -> usize {
+    let best = root.best().expect("only a root that was evaluated has moves to choose from");
+    if let Some(winner) = root.winner {
+        return winner;
+    }
+    if config.lcb_stdevs <= 0.0 || !best.rank().is_eq() {
+        return best.action;
+    }
+    let enough = config.lcb_min_share * best.visits as f32;
+    let able = |c: &&ChildStats| c.visits as f32 >= enough && c.visits > 1 && c.rank().is_eq();
+    let bound = |child: &ChildStats| child.lower_bound(config.lcb_stdevs);
+    let safest = root.children.iter().filter(able).reduce(|top, child| {
+        let better = bound(child).total_cmp(&bound(top)).then(child.visits.cmp(&top.visits));
+        if better.is_gt() { child } else { top }
+    });
+    safest.unwrap_or(best).action
 }
 
 /// The training target: `(action, weight)` for every move with weight, weights proportional to

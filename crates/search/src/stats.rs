@@ -1,6 +1,11 @@
 //! What a search has to say, as plain numbers.
 
+use std::cmp::Ordering;
+
 use tengen_rules::Value;
+
+use crate::arena::Edge;
+use crate::tree::RootMove;
 
 /// A root after (or during) a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,7 +13,8 @@ pub struct RootStats {
     /// Visits of all children together, those inherited from an earlier search included. The
     /// evaluation of the root itself is not a visit.
     pub visits: u32,
-    /// Mean value of the evaluation of the root and all visits below it, for the root's player.
+    /// Mean value of the evaluation of the root and all visits below it, for the root's player;
+    /// the exact result once that is proven.
     pub value: Value,
     /// The evaluator's own value of the root, for the root's player.
     pub raw_value: Value,
@@ -18,6 +24,9 @@ pub struct RootStats {
     pub winner: Option<usize>,
     /// Whether this search was given root noise (or Gumbel draws).
     pub noised: bool,
+    /// The result of the game with best play, for the root's player, once proven: see
+    /// [`solve`](crate::SearchConfig::solve).
+    pub proven: Option<Value>,
 }
 
 /// A move at the root.
@@ -29,20 +38,57 @@ pub struct ChildStats {
     pub visits: u32,
     /// Q: their mean value for the root's player; 0 without a visit.
     pub q: Value,
+    /// Standard deviation of those values, in [0, 1]; 0 below two visits.
+    pub q_stdev: f32,
     /// P as the search used it: temperature and noise included.
     pub prior: f32,
     /// P as the evaluator gave it.
     pub raw_prior: f32,
+    /// The result with best play after this move, for the root's player, once proven.
+    pub proven: Option<Value>,
+}
+
+impl ChildStats {
+    pub(crate) fn of(mv: &RootMove, edge: Option<&Edge>) -> ChildStats {
+        let (visits, q) = edge.map_or((0, 0.0), |e| (e.visits, e.q_or(0.0)));
+        let spread = edge
+            .filter(|e| e.visits > 1)
+            .map_or(0.0, |e| (e.square_sum / e.visits as f32 - q * q).max(0.0).sqrt());
+        ChildStats {
+            action: mv.action as usize,
+            visits,
+            q: Value::new(q),
+            q_stdev: spread,
+            prior: mv.prior,
+            raw_prior: mv.raw_prior,
+            proven: edge.and_then(|e| e.bounds.proven()).map(Value::new),
+        }
+    }
+
+    /// A proven win before everything, a proven loss behind everything.
+    pub(crate) fn rank(&self) -> Ordering {
+        self.proven.map_or(Ordering::Equal, |value| value.get().total_cmp(&0.0))
+    }
+
+    /// The lower confidence bound `Q - stdevs * sigma / sqrt(N)`; -1 below two visits.
+    pub fn lower_bound(&self, stdevs: f32) -> f32 {
+        if self.visits < 2 {
+            return -1.0;
+        }
+        self.q.get() - stdevs * self.q_stdev / (self.visits as f32).sqrt()
+    }
 }
 
 impl RootStats {
-    /// The most visited child: ties go to the higher q, then to the lower action. `None` only
-    /// where there are no children.
+    /// The most visited child: ties go to the higher q, then to the higher prior, then to the
+    /// lower action. A proven win goes before all others, a proven loss behind. `None` only where
+    /// there are no children.
     pub fn best(&self) -> Option<&ChildStats> {
         self.children.iter().reduce(|best, child| {
             let better = child
-                .visits
-                .cmp(&best.visits)
+                .rank()
+                .cmp(&best.rank())
+                .then(child.visits.cmp(&best.visits))
                 .then(child.q.get().total_cmp(&best.q.get()))
                 .then(child.prior.total_cmp(&best.prior));
             if better.is_gt() { child } else { best }

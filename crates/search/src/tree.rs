@@ -1,14 +1,12 @@
-//! The arena: nodes in one vector, the edges of a node side by side in another.
+//! The tree itself: what it holds, how it starts, what it says.
 
-use tengen_rules::{GameState, Value};
+use tengen_rules::{GameState, LegalMask, Value};
 
-use crate::gumbel::considered_visits;
+use crate::arena::{Arena, Edge, NO_ACTION, Node, NodeKind, ROOT};
+use crate::gumbel::{Arm, considered_visits};
+use crate::select::Step;
+use crate::transposition::Table;
 use crate::{ChildStats, RootStats, SearchConfig};
-
-/// Index of a node that was never reached.
-pub(crate) const NO_NODE: u32 = u32::MAX;
-/// The root is always the first node.
-pub(crate) const ROOT: u32 = 0;
 
 /// A search tree over one position.
 ///
@@ -18,57 +16,40 @@ pub(crate) const ROOT: u32 = 0;
 pub struct Tree {
     pub(crate) config: SearchConfig,
     pub(crate) state: GameState,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) edges: Vec<Edge>,
-    /// Per root edge: what only the root needs.
-    pub(crate) root_edges: Vec<RootEdge>,
+    pub(crate) arena: Arena,
+    /// Where transpositions meet; idle unless [`graph`](SearchConfig::graph) is on.
+    pub(crate) table: Table,
+    /// What only the root needs: one a legal move, by ascending action.
+    pub(crate) root_moves: Vec<RootMove>,
     /// The Gumbel root's plan, by simulation: see `gumbel`. Empty under PUCT.
     pub(crate) schedule: Vec<u32>,
     pub(crate) noised: bool,
     pub(crate) simulations: u32,
     /// Tells leaves of this root from those of an earlier one.
     pub(crate) epoch: u32,
+    pub(crate) scratch: Scratch,
 }
 
-/// A position reached. Sums are for the player to move here.
+/// Memory that simulations use over and over.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    /// States and paths of leaves that have been answered.
+    pub spare: Vec<(GameState, Vec<Step>)>,
+    pub legal: Option<LegalMask>,
+    pub arms: Vec<Arm>,
+    pub values: Vec<f32>,
+    pub ordinals: Vec<u16>,
+}
+
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Node {
-    pub first_edge: u32,
-    pub edge_count: u16,
-    pub kind: NodeKind,
-    /// The evaluator's value, or the exact result of a finished game.
-    pub own_value: f32,
-    /// Visits of all edges, their values, and their leaves in flight.
-    pub visits: u32,
-    pub value_sum: f32,
-    pub in_flight: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeKind {
-    /// Reached, not evaluated yet.
-    Leaf,
-    /// Evaluated; has its edges.
-    Expanded,
-    /// The game is over here.
-    Terminal,
-}
-
-/// A move from a position: the paper's {N, W, P}. W is for the player who makes the move.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Edge {
-    pub prior: f32,
-    pub visits: u32,
-    pub value_sum: f32,
-    pub in_flight: u32,
-    pub child: u32,
+pub(crate) struct RootMove {
     pub action: u16,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RootEdge {
+    /// The ordinal of its edge; [`NO_ACTION`] while it has none.
+    pub edge: u16,
     /// The evaluator's prior, before temperature and noise.
     pub raw_prior: f32,
+    /// The prior as the search uses it.
+    pub prior: f32,
     /// Visits inherited from the search before, on which this search builds.
     pub inherited: u32,
     /// The Gumbel draw; 0 where none was made.
@@ -80,17 +61,19 @@ impl Tree {
     pub fn new(root: GameState, config: &SearchConfig) -> Tree {
         let mut tree = Tree {
             config: config.clone(),
+            arena: Arena::new(root.size().actions()),
             state: root,
-            nodes: Vec::new(),
-            edges: Vec::new(),
-            root_edges: Vec::new(),
+            table: Table::default(),
+            root_moves: Vec::new(),
             schedule: Vec::new(),
             noised: false,
             simulations: 0,
             epoch: 0,
+            scratch: Scratch::default(),
         };
-        let node = Node::reached(&tree.state);
-        tree.nodes.push(node);
+        let node = Node::reached(result_of(&tree.state));
+        tree.arena.push(node);
+        tree.table.enter_root(&tree.state, config.graph);
         tree
     }
 
@@ -99,9 +82,14 @@ impl Tree {
         &self.state
     }
 
+    /// How this tree is searched.
+    pub fn config(&self) -> &SearchConfig {
+        &self.config
+    }
+
     /// Whether the root has been evaluated, so that its moves are known.
     pub fn is_root_expanded(&self) -> bool {
-        self.nodes[ROOT as usize].kind == NodeKind::Expanded
+        self.arena.node(ROOT).kind == NodeKind::Expanded
     }
 
     /// Simulations backed up since this position became the root; evaluating the root itself is
@@ -110,91 +98,98 @@ impl Tree {
         self.simulations
     }
 
+    /// Positions in the tree, the root included.
+    pub fn node_count(&self) -> usize {
+        self.arena.nodes.len()
+    }
+
+    /// Bytes that nodes, edges and priors reserve: about `4 x actions + 80` a node.
+    pub fn memory_bytes(&self) -> usize {
+        self.arena.bytes() + self.table.bytes()
+    }
+
     /// What the search thinks of the root, with one child a legal move, by ascending action.
     pub fn root(&self) -> RootStats {
-        let root = &self.nodes[ROOT as usize];
+        let root = self.arena.node(ROOT);
+        let edges = self.arena.edges_of(ROOT);
         let children = self
-            .edges_of(ROOT)
+            .root_moves
             .iter()
-            .zip(&self.root_edges)
-            .map(|(edge, extra)| ChildStats {
-                action: edge.action as usize,
-                visits: edge.visits,
-                q: Value::new(edge.q_or(0.0)),
-                prior: edge.prior,
-                raw_prior: extra.raw_prior,
-            })
+            .map(|mv| ChildStats::of(mv, edges.get(mv.edge as usize)))
             .collect();
         RootStats {
             visits: root.visits,
-            value: Value::new(root.mean_value()),
+            value: Value::new(root.bounds.proven().unwrap_or_else(|| root.mean_value())),
             raw_value: Value::new(root.own_value),
             children,
             winner: if self.config.gumbel { self.halving_winner() } else { None },
             noised: self.noised,
+            proven: root.bounds.proven().map(Value::new),
         }
     }
 
-    pub(crate) fn edges_of(&self, node: u32) -> &[Edge] {
-        &self.edges[self.nodes[node as usize].edge_range()]
+    /// The edge of a root move, where it has one.
+    pub(crate) fn root_edge(&self, mv: &RootMove) -> Option<&Edge> {
+        self.arena.edges_of(ROOT).get(mv.edge as usize)
     }
 
-    /// Takes the present priors of the root as the evaluator's own, and flattens or sharpens them.
-    /// To be called once for every new root, as soon as it has its edges.
+    /// Opens an edge and keeps the root's list in step.
+    pub(crate) fn open_edge(&mut self, node: u32, action: u16) -> u16 {
+        let ordinal = self.arena.open_edge(node, action);
+        if node == ROOT
+            && let Ok(at) = self.root_moves.binary_search_by_key(&action, |mv| mv.action)
+        {
+            self.root_moves[at].edge = ordinal;
+        }
+        ordinal
+    }
+
+    /// Lists the root's moves, takes their present priors as the evaluator's own, and flattens or
+    /// sharpens them. To be called once for every new root, as soon as it has its moves.
     pub(crate) fn prepare_root(&mut self) {
-        let range = self.nodes[ROOT as usize].edge_range();
-        let edges = &mut self.edges[range];
-        self.root_edges = edges
-            .iter()
-            .map(|e| RootEdge { raw_prior: e.prior, inherited: e.visits, gumbel: 0.0 })
-            .collect();
+        let bare = |action: usize, edge: u16, prior: f32, inherited: u32| RootMove {
+            action: action as u16, // actions of the largest board end at 625
+            edge,
+            raw_prior: prior,
+            prior,
+            inherited,
+            gumbel: 0.0,
+        };
+        let row = self.arena.prior_row(ROOT).iter().enumerate().filter(|(_, p)| **p >= 0.0);
+        let untried = row.map(|(action, &prior)| bare(action, NO_ACTION, prior, 0));
+        let edges = self.arena.edges_of(ROOT).iter().zip(0u16..);
+        let tried = edges.map(|(e, i)| bare(e.action as usize, i, e.prior, e.visits));
+        let mut moves: Vec<RootMove> = untried.chain(tried).collect();
+        moves.sort_unstable_by_key(|mv| mv.action);
         let temperature = self.config.root_policy_temperature;
         if temperature != 1.0 {
-            edges.iter_mut().for_each(|e| e.prior = e.prior.powf(temperature.recip()));
-            let sum: f32 = edges.iter().map(|e| e.prior).sum();
-            edges.iter_mut().for_each(|e| e.prior /= sum);
+            moves.iter_mut().for_each(|mv| mv.prior = mv.prior.powf(temperature.recip()));
+            let sum: f32 = moves.iter().map(|mv| mv.prior).sum();
+            moves.iter_mut().for_each(|mv| mv.prior /= sum);
         }
+        self.root_moves = moves;
+        self.write_root_priors();
         if self.config.gumbel {
             let planned = self.config.visits as usize;
-            let considered = (self.config.gumbel_considered as usize).min(self.root_edges.len());
+            let considered = (self.config.gumbel_considered as usize).min(self.root_moves.len());
             self.schedule = considered_visits(considered, planned, planned);
         }
     }
-}
 
-impl Node {
-    /// A node for `state`: terminal with the exact result when the game is over there.
-    pub fn reached(state: &GameState) -> Node {
-        let result = state.outcome().map(|o| o.value_for(state.to_play()).get());
-        Node {
-            first_edge: 0,
-            edge_count: 0,
-            kind: if result.is_some() { NodeKind::Terminal } else { NodeKind::Leaf },
-            own_value: result.unwrap_or(0.0),
-            visits: 0,
-            value_sum: 0.0,
-            in_flight: 0,
+    /// Hands the priors of `root_moves` to the tree.
+    pub(crate) fn write_root_priors(&mut self) {
+        for mv in &self.root_moves {
+            if mv.edge == NO_ACTION {
+                self.arena.prior_row_mut(ROOT)[mv.action as usize] = mv.prior;
+            } else {
+                self.arena.edge_mut(ROOT, mv.edge).prior = mv.prior;
+            }
         }
-    }
-
-    pub fn edge_range(&self) -> std::ops::Range<usize> {
-        let first = self.first_edge as usize;
-        first..first + self.edge_count as usize
-    }
-
-    /// Mean over the node's own evaluation and all visits below.
-    pub fn mean_value(&self) -> f32 {
-        (self.own_value + self.value_sum) / (1 + self.visits) as f32
+        self.arena.find_next(ROOT);
     }
 }
 
-impl Edge {
-    pub fn new(action: usize, prior: f32) -> Edge {
-        let action = action as u16; // actions of the largest board end at 625
-        Edge { prior, visits: 0, value_sum: 0.0, in_flight: 0, child: NO_NODE, action }
-    }
-
-    pub fn q_or(&self, unvisited: f32) -> f32 {
-        if self.visits == 0 { unvisited } else { self.value_sum / self.visits as f32 }
-    }
+/// The exact result of a finished game for the player to move; `None` while it goes on.
+pub(crate) fn result_of(state: &GameState) -> Option<f32> {
+    state.outcome().map(|o| o.value_for(state.to_play()).get())
 }

@@ -195,7 +195,8 @@ impl GameSlot {
         let root = self.tree().root();
         let turn = match self.plan {
             Plan::Opening => {
-                let action = draw_from_policy(root, &mut self.rng);
+                let pass = self.game.settings.size.pass_action();
+                let action = draw_from_policy(root, pass, &mut self.rng);
                 Turn { mv: self.to_move(action), search: None }
             }
             Plan::Cheap | Plan::Full => {
@@ -255,8 +256,13 @@ impl GameSlot {
     }
 }
 
-/// An action drawn in proportion to the evaluator's own priors.
-fn draw_from_policy(mut root: RootStats, rng: &mut ChaCha8Rng) -> usize {
+/// An action drawn in proportion to the evaluator's own priors; a pass only where nothing else is
+/// legal. An opening is there to vary the start. Passes in it ended games before their first search,
+/// and the answer "pass", which wins at once against a pass on the empty board, spread from there.
+fn draw_from_policy(mut root: RootStats, pass: usize, rng: &mut ChaCha8Rng) -> usize {
+    if root.children.len() > 1 {
+        root.children.retain(|child| child.action != pass);
+    }
     // A root without visits is judged by its priors.
     root.visits = 0;
     root.winner = None;

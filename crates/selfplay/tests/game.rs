@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::*;
 use tengen_inference::{Evaluation, LeafEvaluator, ScriptedEvaluator, UniformEvaluator};
 use tengen_record::{EndReason, GameRecord, decode, encode};
-use tengen_rules::{Outcome, Symmetry, Value};
+use tengen_rules::{Move, Outcome, Symmetry, Value};
 use tengen_search::SearchConfig;
 use tengen_selfplay::{SelfPlayConfig, play_game};
 
@@ -185,6 +185,26 @@ fn opening_moves_come_from_the_raw_policy_without_a_search() {
         .collect();
     assert!(openings.iter().all(|&n| n <= 4));
     assert!((0..=4).all(|n| openings.contains(&n)), "{openings:?}");
+}
+
+/// A 6×6 run once ended half of its games by pass, pass from the empty board: the opening drew the
+/// pass, White's search answered rightly, and the network learned to pass on empty boards.
+#[test]
+fn an_opening_never_passes_however_much_the_network_wants_to() {
+    let config = SelfPlayConfig { opening_policy_moves: 6, ..config() };
+    for seed in 0..20 {
+        let mut passer = ScriptedEvaluator::new(|leaf| {
+            let mut answer = opinion(leaf);
+            answer.policy.iter_mut().for_each(|p| *p *= 0.01);
+            *answer.policy.last_mut().unwrap() += 0.99;
+            Ok(answer)
+        });
+        let game =
+            play_game(&mut passer, &config, &search(), &settings(4), seed, players()).unwrap();
+        let opening = game.turns.iter().take_while(|turn| turn.search.is_none());
+        assert!(opening.clone().all(|turn| turn.mv != Move::Pass), "seed {seed}");
+        assert!(opening.count() <= 6);
+    }
 }
 
 #[test]

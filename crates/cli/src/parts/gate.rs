@@ -1,6 +1,7 @@
 //! Matches on the run's cores: pairs are dealt to threads, the verdict looks at the prefix of
 //! complete pairs in slot order, so that quick games do not vote first.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::mpsc;
 
@@ -9,11 +10,11 @@ use tengen_evaluator::{GateConfig, MatchRunner, Tally, Verdict, decide, tally_pr
 use tengen_record::GameRecord;
 use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
-use tengen_store::{Conclusion, MatchRow, Store};
+use tengen_store::{Conclusion, MatchRow, Store, StoreError};
 
 use crate::config::Config;
-use crate::players::Player;
-use crate::run_dir::RunDir;
+use crate::players::{Player, short};
+use crate::run_dir::{RunDir, is_lost};
 use crate::stop::Stop;
 
 /// One finished game of a match: pair, colour (0 = first player Black), points of the first
@@ -111,19 +112,39 @@ pub fn play(
     })
 }
 
-/// The end of one gate match, or where it stands if it was stopped.
+/// How a gate match ended.
+#[derive(Clone, Debug)]
+pub enum GateEnd {
+    /// The candidate is the best network now.
+    Promoted,
+    /// The candidate is kept and never plays.
+    Rejected,
+    /// The match says nothing: why.
+    Void(String),
+}
+
+impl fmt::Display for GateEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Promoted => f.write_str("promoted"),
+            Self::Rejected => f.write_str("rejected"),
+            Self::Void(why) => write!(f, "void, {why}"),
+        }
+    }
+}
+
+/// Where one gate match stands, from the candidate's side.
 pub struct GateResult {
-    /// The candidate.
-    pub candidate: String,
-    /// From the candidate's side.
+    /// Over the prefix of complete pairs.
     pub tally: Tally,
-    /// The verdict over the prefix of complete pairs.
-    pub verdict: Verdict,
-    /// Whether the candidate became the best network.
-    pub promoted: bool,
+    /// None if the match was stopped before its verdict.
+    pub end: Option<GateEnd>,
 }
 
 /// Plays an open match on from where it stands; verdict and promotion are one transaction.
+///
+/// A match whose base is no longer the best network, or whose candidate's file is lost, is void:
+/// it ends without a promotion, and the next candidate meets the best network of its day.
 pub fn judge(
     dir: &RunDir,
     config: &Config,
@@ -135,8 +156,19 @@ pub fn judge(
 ) -> Result<GateResult> {
     let gate: GateConfig = serde_json::from_str(&open.gate_config_json)
         .with_context(|| format!("the gate config stored with match {}", open.id))?;
-    let (candidate, base) =
-        (Player::of_run(dir, &open.candidate)?, Player::of_run(dir, &open.base)?);
+    let mut slots: Vec<(u32, u8, f32)> =
+        store.match_games(open.id)?.iter().map(|g| (g.pair, g.colour, g.points)).collect();
+    let mut tally = tally_prefix(&slots);
+    let best = dir.usable_best(store)?;
+    if best != open.base {
+        return void(store, open, tally, format!("{} is the best network now", short(&best)));
+    }
+    let candidate = match Player::of_run(dir, &open.candidate) {
+        Ok(candidate) => candidate,
+        Err(error) if is_lost(&error) => return void(store, open, tally, format!("{error:#}")),
+        Err(error) => return Err(error),
+    };
+    let base = Player::of_run(dir, &open.base)?;
     let settings = config.rules.settings()?;
     let plan = MatchPlan {
         gate: &gate,
@@ -146,10 +178,7 @@ pub fn judge(
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
     };
-    let mut slots: Vec<(u32, u8, f32)> =
-        store.match_games(open.id)?.iter().map(|g| (g.pair, g.colour, g.points)).collect();
     let done: Vec<(u32, u8)> = slots.iter().map(|s| (s.0, s.1)).collect();
-    let mut tally = tally_prefix(&slots);
     if decide(&tally, &gate) == Verdict::Undecided {
         play(&plan, &candidate, &base, &done, stop, &mut |(pair, colour, points, record)| {
             store.record_match_game(open.id, pair, colour, points, &record)?;
@@ -163,18 +192,37 @@ pub fn judge(
         })?;
     }
     let verdict = decide(&tally, &gate);
-    let promoted = match verdict {
-        Verdict::Undecided => false,
-        Verdict::Promote | Verdict::Reject => store.conclude(
-            open.id,
-            &Conclusion {
-                verdict: verdict.to_string(),
-                promote: verdict == Verdict::Promote,
-                detail_json: serde_json::to_string(&tally)?,
-            },
-        )?,
+    if verdict == Verdict::Undecided {
+        return Ok(GateResult { tally, end: None });
+    }
+    let conclusion = Conclusion {
+        verdict: verdict.to_string(),
+        promote: verdict == Verdict::Promote,
+        detail_json: serde_json::to_string(&tally)?,
     };
-    Ok(GateResult { candidate: open.candidate.clone(), tally, verdict, promoted })
+    let end = match store.conclude(open.id, &conclusion) {
+        Ok(true) => GateEnd::Promoted,
+        Ok(false) => GateEnd::Rejected,
+        // Somebody moved the best pointer by hand while the match was played.
+        Err(StoreError::BestMoved { found, .. }) => {
+            return void(store, open, tally, format!("{} is the best network now", short(&found)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(GateResult { tally, end: Some(end) })
+}
+
+fn void(store: &mut Store, open: &MatchRow, tally: Tally, why: String) -> Result<GateResult> {
+    store.conclude(
+        open.id,
+        &Conclusion {
+            verdict: "void".into(),
+            promote: false,
+            detail_json: serde_json::json!({ "why": why, "tally": tally }).to_string(),
+        },
+    )?;
+    tracing::warn!("match {} is void: {why}", open.id);
+    Ok(GateResult { tally, end: Some(GateEnd::Void(why)) })
 }
 
 /// Threads for a setting where 0 means one a core.

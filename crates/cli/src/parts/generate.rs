@@ -34,11 +34,11 @@ impl Generator {
     }
 
     /// Takes the run's best network if it is another than the one in use.
-    fn take_best(&mut self, dir: &RunDir, store: &Store) -> Result<()> {
-        let best = store.best()?.context("the run has no best network")?.id;
-        if best == self.network {
+    fn take_best(&mut self, dir: &RunDir, store: &mut Store) -> Result<()> {
+        if store.best()?.is_some_and(|best| best.id == self.network) {
             return Ok(());
         }
+        let best = dir.usable_best(store)?;
         let player = Player::of_run(dir, &best)?;
         self.evaluators =
             (0..self.pool.workers()).map(|_| player.evaluator()).collect::<Result<_>>()?;

@@ -6,6 +6,7 @@ use tengen_store::{NetworkStatus, NewMatch, NewNetwork, Store};
 use tengen_trainer::{StepReport, TrainError, Trainer};
 
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 
@@ -15,15 +16,17 @@ const READ_GAMES: u64 = 256;
 /// The trainer of a run and what it last reported.
 pub struct Training {
     trainer: Trainer,
-    /// Averages of the steps since the last [`Training::steps`] began.
+    /// The game number up to which training was last reported to the store.
+    reported: u64,
+    /// The last step's report.
     pub last: Option<StepReport>,
 }
 
 impl Training {
     /// Resumes from the newest whole checkpoint, or starts from the run's first network.
     pub fn open(dir: &RunDir, config: &Config, store: &mut Store, seed: u64) -> Result<Self> {
-        let first = crate::players::find_network(store, "first")?;
-        let (_, weights) = dir.load(&first)?;
+        // The first network again, made and not read, so that its file may be missing.
+        let weights = config.network.init_weights(seed)?;
         let (mut trainer, warnings) =
             Trainer::open(dir.path(), &config.network, &config.trainer, seed, &weights)?;
         for warning in warnings {
@@ -36,7 +39,7 @@ impl Training {
         let from = store.window_start(cursor, trainer.window_capacity())?;
         let games = store.games_in(from, cursor)?;
         trainer.reload(games.into_iter().map(|game| (game.seq, game.record)))?;
-        Ok(Self { trainer, last: None })
+        Ok(Self { trainer, reported: 0, last: None })
     }
 
     /// Steps made over the run.
@@ -76,6 +79,7 @@ impl Training {
         &mut self,
         config: &Config,
         store: &mut Store,
+        metrics: &mut Metrics,
         stop: &Stop,
         until: u64,
     ) -> Result<()> {
@@ -86,7 +90,6 @@ impl Training {
                 self.trainer.ingest(game.seq, game.record)?;
             }
         }
-        store.set_trained(self.trainer.cursor())?;
         for _ in 0..config.run.steps_per_cycle {
             if stop.now() || !self.is_due(config, counts.positions) || self.step() >= until {
                 break;
@@ -94,7 +97,7 @@ impl Training {
             match self.trainer.train_step() {
                 Ok(report) => {
                     if report.step.is_multiple_of(10) {
-                        store.add_metric(report.step, &serde_json::to_string(&report)?)?;
+                        self.note(&report, store, metrics)?;
                     }
                     self.last = Some(report);
                 }
@@ -114,6 +117,34 @@ impl Training {
             if step.is_multiple_of(config.trainer.steps_per_candidate) {
                 break;
             }
+        }
+        // The turn's last step too, so that `tengen status` knows where training stands.
+        match self.last.clone() {
+            Some(last) if !last.step.is_multiple_of(10) => self.note(&last, store, metrics),
+            _ => Ok(()),
+        }
+    }
+
+    fn note(&self, report: &StepReport, store: &mut Store, metrics: &mut Metrics) -> Result<()> {
+        store.add_metric(report.step, &serde_json::to_string(report)?)?;
+        metrics.add("train", report.step, report)
+    }
+
+    /// Tells self-play in other processes how far training has come: the games whose positions
+    /// the training ratio would have used up by now. Until the first window is full that is all.
+    pub fn report_progress(&mut self, config: &Config, store: &mut Store) -> Result<()> {
+        let counts = store.counts()?;
+        let used = self.samples() as f64 / config.trainer.samples_per_position;
+        let waiting = if counts.positions < config.trainer.window_min_positions as u64 {
+            0.0
+        } else {
+            (counts.positions as f64 - used).max(0.0)
+        };
+        let games_waiting = waiting * counts.games as f64 / (counts.positions as f64).max(1.0);
+        let seq = counts.last_seq.saturating_sub(games_waiting.ceil() as u64);
+        if seq > self.reported {
+            store.set_trained(seq)?;
+            self.reported = seq;
         }
         Ok(())
     }
