@@ -40,6 +40,7 @@ impl Clone for GameState {
             board: self.board.clone(),
             history: self.history.clone(),
             past: self.past.clone(),
+            passed_from: self.passed_from.clone(),
             ever_held: self.ever_held.clone(),
             ..*self
         }
@@ -50,6 +51,7 @@ impl Clone for GameState {
         self.board.clone_from(&source.board);
         self.history.clone_from(&source.history);
         self.past.clone_from(&source.past);
+        self.passed_from.clone_from(&source.passed_from);
         self.ever_held.clone_from(&source.ever_held);
         self.rules = source.rules;
         self.komi = source.komi;
@@ -59,6 +61,9 @@ impl Clone for GameState {
         self.captures = source.captures;
         self.last_move = source.last_move;
         self.ko_point = source.ko_point;
+        self.ended = source.ended;
+        self.first_passer = source.first_passer;
+        self.cycles_end = source.cycles_end;
     }
 }
 
