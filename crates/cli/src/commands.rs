@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::json;
 use tengen_evaluator::{GateConfig, tally_all};
 use tengen_gtp::{Engine, EngineInfo};
@@ -15,7 +15,7 @@ use tengen_selfplay::GameSettings;
 
 use crate::args::{
     Cli, Command, ConfigCommand, GtpArgs, LoopArgs, MatchArgs, NetCommand, PerftArgs, PromoteArgs,
-    RollbackArgs, RunArgs, SgfCommand, StoreCommand,
+    RollbackArgs, RunArgs, StoreCommand,
 };
 use crate::config::Config;
 use crate::parts::gate::{MatchPlan, play, threads};
@@ -23,7 +23,7 @@ use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, logging, report, status};
+use crate::{bench, logging, report, sgf, status};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -71,9 +71,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Config(ConfigCommand::Show { file }) => {
             print!("{}", Config::load(&file)?.to_toml()?);
         }
-        Command::Sgf(SgfCommand::Export { run, games, to }) => {
-            export(&RunDir::new(run), games, &to)?
-        }
+        Command::Sgf(what) => return sgf::run(&what),
         Command::Bench(what) => bench::run(&what)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -285,18 +283,5 @@ fn describe(file: &Path, as_json: bool) -> Result<()> {
     } else {
         println!("{}", serde_json::to_string_pretty(&facts)?);
     }
-    Ok(())
-}
-
-fn export(dir: &RunDir, games: u64, to: &Path) -> Result<()> {
-    let (store, _) = dir.open_existing()?;
-    let last = store.counts()?.last_seq;
-    std::fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
-    let found = store.games_in(last.saturating_sub(games), last)?;
-    for game in &found {
-        let path = to.join(format!("game-{:07}.sgf", game.seq));
-        report::write_sgf(&path, &game.record)?;
-    }
-    println!("{} games in {}", found.len(), to.display());
     Ok(())
 }

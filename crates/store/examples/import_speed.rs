@@ -83,7 +83,8 @@ fn corpus(count: u64) -> Result<Vec<u8>, AnyError> {
     let mut text = String::new();
     let mut chance = 2_016_u64;
     let mut roll = |below: usize| {
-        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        chance =
+            chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((chance >> 33) % below as u64) as usize
     };
     for game in 0..count {
