@@ -51,9 +51,9 @@ pub enum Command {
     /// Look at a config file without running it.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Games of a run as SGF.
+    /// Game files: read, checked, counted, written and stored.
     #[command(subcommand)]
-    Sgf(SgfCommand),
+    Sgf(crate::sgf::SgfCommand),
     /// Speed, with a deterministic signature.
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -418,23 +418,6 @@ pub enum ConfigCommand {
     Show {
         /// The config file.
         file: PathBuf,
-    },
-}
-
-/// `tengen sgf`.
-#[derive(Debug, Subcommand)]
-pub enum SgfCommand {
-    /// Writes the newest games of a run as SGF files.
-    Export {
-        /// The run's folder.
-        #[arg(long)]
-        run: PathBuf,
-        /// How many.
-        #[arg(long, default_value_t = 10)]
-        games: u64,
-        /// Folder to write to.
-        #[arg(long)]
-        to: PathBuf,
     },
 }
 

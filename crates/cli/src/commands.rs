@@ -4,7 +4,7 @@ use std::io::{BufReader, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::json;
 use tengen_gtp::{Engine, EngineInfo};
 use tengen_rules::{BoardSize, GameState, Komi, Rules, perft};
@@ -13,14 +13,14 @@ use tengen_selfplay::GameSettings;
 
 use crate::args::{
     Cli, Command, ConfigCommand, GateArgs, GateCommand, GtpArgs, LoopArgs, NetCommand, OtherSuite,
-    PerftArgs, PromoteArgs, RollbackArgs, RunArgs, SgfCommand, StoreCommand, SuiteCommand,
+    PerftArgs, PromoteArgs, RollbackArgs, RunArgs, StoreCommand, SuiteCommand,
 };
 use crate::config::Config;
 use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, gate_stats, ladder, logging, matches, report, status, suite};
+use crate::{bench, gate_stats, ladder, logging, matches, report, sgf, status, suite};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -80,9 +80,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Config(ConfigCommand::Show { file }) => {
             print!("{}", Config::load(&file)?.to_toml()?);
         }
-        Command::Sgf(SgfCommand::Export { run, games, to }) => {
-            export(&RunDir::new(run), games, &to)?
-        }
+        Command::Sgf(what) => return sgf::run(&what),
         Command::Bench(what) => bench::run(&what)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -234,18 +232,5 @@ fn describe(file: &Path, as_json: bool) -> Result<()> {
     } else {
         println!("{}", serde_json::to_string_pretty(&facts)?);
     }
-    Ok(())
-}
-
-fn export(dir: &RunDir, games: u64, to: &Path) -> Result<()> {
-    let (store, _) = dir.open_existing()?;
-    let last = store.counts()?.last_seq;
-    std::fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
-    let found = store.games_in(last.saturating_sub(games), last)?;
-    for game in &found {
-        let path = to.join(format!("game-{:07}.sgf", game.seq));
-        report::write_sgf(&path, &game.record)?;
-    }
-    println!("{} games in {}", found.len(), to.display());
     Ok(())
 }

@@ -20,6 +20,7 @@ mod progress;
 mod ratings;
 mod report;
 mod run_dir;
+mod sgf;
 mod status;
 mod stop;
 mod suite;

@@ -6,7 +6,7 @@ mod common;
 use common::{cases, random_game};
 use proptest::prelude::*;
 use tengen_record::sgf::{SgfError, SgfGame, SgfTree, parse_collection, parse_trees, to_sgf};
-use tengen_record::{EndReason, GameRecord};
+use tengen_record::{EndReason, GameRecord, SearchRecord};
 use tengen_rules::{Color, Move, Rules};
 
 fn tree(text: &str) -> SgfTree {
@@ -59,6 +59,31 @@ proptest! {
     fn any_bytes_parse_or_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         let _ = parse_collection(&[b"(;CA[gbk]C[".as_slice(), &bytes].concat());
     }
+}
+
+#[test]
+fn a_written_game_shows_win_rate_visits_and_network() {
+    let mut record = random_game(1, 5, 5, 20);
+    let search = |root_value, visits| SearchRecord {
+        policy: vec![(0, 1)],
+        root_value,
+        visits,
+        is_target: true,
+        weight: 1.0,
+    };
+    record.first_to_play = Color::Black;
+    for (turn, found) in record.turns.iter_mut().zip([search(0.5, 80), search(0.5, 90)]) {
+        turn.search = Some(found);
+    }
+    record.turns[2].search = None;
+    let tree = parse_trees(to_sgf(&record).as_bytes()).remove(0).unwrap();
+    let nodes: Vec<_> = tree.main_line().take(3).collect();
+    assert_eq!(nodes[1].text("C").unwrap(), "win rate 75.0 %, 80 visits, network ab12");
+    assert!(nodes[2].text("C").unwrap().starts_with("win rate 75.0 %, 90 visits, network net ]"));
+    // The graph is Black's, of the board the search was made on: the one before its move.
+    assert_eq!(nodes[0].text("SBKV").as_deref(), Some("75.00"));
+    assert_eq!(nodes[1].text("SBKV").as_deref(), Some("25.00"));
+    assert_eq!(nodes[2].text("SBKV"), None);
 }
 
 #[test]
