@@ -8,8 +8,8 @@ use crate::select::Step;
 use crate::{PendingLeaf, Tree};
 
 impl Tree {
-    /// Gives the leaf its moves, each legal one with the evaluation's prior, and carries the value
-    /// to the root.
+    /// Gives the leaf its moves, each legal one (but those [left out](Tree::with_limits)) with the
+    /// evaluation's prior, and carries the value to the root.
     ///
     /// # Panics
     /// When the leaf belongs to an earlier root, or the policy does not fit the board.
@@ -22,8 +22,17 @@ impl Tree {
             let legal = self.scratch.legal.get_or_insert_with(|| LegalMask::empty(size));
             state.legal_moves_into(legal);
             let row = self.arena.expand(node, value);
-            // A prior that is no number, or below 0, is none.
-            legal.iter().for_each(|a| row[a] = evaluation.policy[a].max(0.0));
+            let permitted = |a: &usize| self.limits.permits(state.to_play(), *a, path.len());
+            let mut all_left_out = true;
+            for a in legal.iter().filter(permitted) {
+                // A prior that is no number, or below 0, is none.
+                row[a] = evaluation.policy[a].max(0.0);
+                all_left_out = false;
+            }
+            if all_left_out {
+                let pass = size.pass_action();
+                row[pass] = evaluation.policy[pass].max(0.0);
+            }
             self.arena.find_next(node);
             if node == ROOT {
                 self.prepare_root();
