@@ -1,6 +1,5 @@
 //! One function a subcommand.
 
-use std::io::{BufReader, stdin, stdout};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,13 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tengen_evaluator::{GateConfig, tally_all};
-use tengen_gtp::{Engine, EngineInfo};
 use tengen_rules::{BoardSize, GameState, Komi, Outcome, Rules, perft};
-use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
 
 use crate::args::{
-    Cli, Command, ConfigCommand, GtpArgs, LoopArgs, MatchArgs, NetCommand, PerftArgs, PromoteArgs,
+    Cli, Command, ConfigCommand, LoopArgs, MatchArgs, NetCommand, PerftArgs, PromoteArgs,
     RollbackArgs, RunArgs, SgfCommand, StoreCommand,
 };
 use crate::config::Config;
@@ -23,7 +20,7 @@ use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, logging, report, status};
+use crate::{bench, engines, logging, report, status};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -50,7 +47,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Promote(args) => promote(&args)?,
         Command::Rollback(args) => roll_back(&args)?,
         Command::Match(args) => match_players(&args)?,
-        Command::Gtp(args) => gtp(&args)?,
+        Command::Gtp(args) => engines::gtp(&args)?,
+        Command::Analysis(args) => engines::analysis(&args)?,
         Command::Perft(args) => count_games(&args)?,
         Command::Store(StoreCommand::Fsck(args)) => return fsck(&args),
         Command::Store(StoreCommand::Stats(args)) => stats(&args)?,
@@ -122,7 +120,7 @@ fn user() -> String {
 }
 
 /// The game that a match or an engine plays: what was asked for, else the run's, else a default.
-fn settings(
+pub(crate) fn settings(
     size: Option<usize>,
     komi: Option<f64>,
     rules: &str,
@@ -203,23 +201,6 @@ fn match_players(args: &MatchArgs) -> Result<()> {
     } else {
         println!("{} against {}: {}", a.name(), b.name(), report::in_words(&tally, args.visits));
     }
-    Ok(())
-}
-
-fn gtp(args: &GtpArgs) -> Result<()> {
-    let (player, run) = Player::parse(&args.net)?;
-    let settings = settings(args.size, args.komi, &args.rules, run.as_ref(), 19)?;
-    let search =
-        SearchConfig { visits: args.visits, ..run.map(|config| config.search).unwrap_or_default() };
-    let info = EngineInfo {
-        version: format!("{} {}", env!("CARGO_PKG_VERSION"), player.name()),
-        size: settings.size,
-        rules: settings.rules,
-        komi: settings.komi,
-        ..EngineInfo::default()
-    };
-    let mut engine = Engine::new(player.evaluator()?, search, info);
-    engine.run(BufReader::new(stdin().lock()), stdout().lock())?;
     Ok(())
 }
 

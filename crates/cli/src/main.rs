@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod commands;
 mod config;
+mod engines;
 mod logging;
 mod metrics;
 mod parts;
