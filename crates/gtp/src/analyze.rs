@@ -55,8 +55,16 @@ impl Reporter {
     fn tick(&mut self, tree: &Tree, live: &mut dyn Live) {
         let (Some(next), Some(interval)) = (self.next, self.wanted.interval) else { return };
         if Instant::now() >= next && tree.is_root_expanded() {
-            live.send(&self.line(tree));
+            self.send(tree, live);
             self.next = Some(Instant::now() + interval);
+        }
+    }
+
+    /// A report now; none before the first visit, because an empty line would end the answer.
+    fn send(&mut self, tree: &Tree, live: &mut dyn Live) {
+        let line = self.line(tree);
+        if line != "\n" {
+            live.send(&line);
         }
     }
 
@@ -298,7 +306,7 @@ impl Engine {
             reporter.tick(&tree, session.live);
         }
         if !is_endless {
-            session.live.send(&reporter.line(&tree));
+            reporter.send(&tree, session.live);
         }
         if !limited {
             self.tree = Some(tree);
@@ -328,7 +336,7 @@ impl Engine {
         if reporter.next.is_some()
             && let Some(tree) = self.tree.as_ref().filter(|tree| reporter.is_about(tree))
         {
-            session.live.send(&reporter.line(tree));
+            reporter.send(tree, session.live);
         }
         if make {
             self.make(player, &decision)?;

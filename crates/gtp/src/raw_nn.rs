@@ -119,14 +119,19 @@ impl Engine {
     }
 }
 
-/// A number in [-1, 1] a point, row by row.
+/// A number in [-1, 1] a point, row by row; no zero has a sign.
 fn grid(state: &GameState, number: impl Fn(usize) -> f64) -> String {
     let size = state.size();
     let row = |row: usize| {
-        let cells = (0..size.width()).map(|col| format!("{:.3}", number(row * size.width() + col)));
+        let cells = (0..size.width())
+            .map(|col| format!("{:.3}", thousandths(number(row * size.width() + col))));
         cells.collect::<Vec<_>>().join(" ")
     };
     (0..size.height()).map(row).collect::<Vec<_>>().join("\n")
+}
+
+fn thousandths(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0 + 0.0
 }
 
 fn raw_text(state: &GameState, symmetry: Symmetry, answer: &Evaluation) -> String {

@@ -97,9 +97,10 @@ impl Wanted {
     }
 }
 
+/// At least one: a report at every moment would leave no time to search.
 fn centiseconds(text: &str) -> Option<Duration> {
     let number: f64 = text.parse().ok()?;
-    (0.0..=1e9).contains(&number).then(|| Duration::from_secs_f64(number / 100.0))
+    (0.0..=1e9).contains(&number).then(|| Duration::from_secs_f64(number.max(1.0) / 100.0))
 }
 
 fn count(text: &str) -> Result<usize, GtpError> {

@@ -168,7 +168,7 @@ mod tests {
         let size = BoardSize::square(5).unwrap();
         let state = position(&[".XO..", "XXX..", "OX...", ".....", "....."], Color::Black);
         assert!(is_eye(&state, size.point(0, 0)));
-        let state = position(&[".XO..", "XOX..", "OX...", ".....", "....."], Color::Black);
+        let state = position(&[".XO..", "XO...", "OX...", ".....", "....."], Color::Black);
         assert!(!is_eye(&state, size.point(0, 0)));
     }
 }
