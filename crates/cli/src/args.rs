@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::engines::{AnalysisArgs, GtpArgs};
+
 /// Go self-play training, the AlphaGo Zero way: generate, train, gate, promote.
 #[derive(Debug, Parser)]
 #[command(name = "tengen", version, about)]
@@ -40,6 +42,8 @@ pub enum Command {
     Suite(SuiteCommand),
     /// A GTP engine on standard input and output.
     Gtp(GtpArgs),
+    /// KataGo's JSON analysis protocol on standard input and output.
+    Analysis(AnalysisArgs),
     /// Counts move sequences by length: the rules, checked against published tables.
     Perft(PerftArgs),
     /// Care for the game store.
@@ -331,26 +335,6 @@ impl MatchArgs {
             s => anyhow::bail!("--answer-seconds is {s}, but must be 0.001 to 1000000"),
         }
     }
-}
-
-/// `tengen gtp`.
-#[derive(Debug, Args)]
-pub struct GtpArgs {
-    /// A network file, a run's folder (its best net), RUN:ID, RUN:first or `uniform`.
-    #[arg(long, default_value = "uniform")]
-    pub net: String,
-    /// Simulations a move.
-    #[arg(long, default_value_t = 200)]
-    pub visits: u32,
-    /// Board side at the start; default: that of the run named, else 19.
-    #[arg(long)]
-    pub size: Option<usize>,
-    /// Komi at the start; default: that of the run named, else 7.5.
-    #[arg(long)]
-    pub komi: Option<f64>,
-    /// Rules at the start.
-    #[arg(long, default_value = "tromp-taylor")]
-    pub rules: String,
 }
 
 /// `tengen perft`.

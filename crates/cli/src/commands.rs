@@ -1,26 +1,23 @@
 //! One function a subcommand.
 
-use std::io::{BufReader, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::json;
-use tengen_gtp::{Engine, EngineInfo};
 use tengen_rules::{BoardSize, GameState, Komi, Rules, perft};
-use tengen_search::SearchConfig;
 use tengen_selfplay::GameSettings;
 
 use crate::args::{
-    Cli, Command, ConfigCommand, GateArgs, GateCommand, GtpArgs, LoopArgs, NetCommand, OtherSuite,
+    Cli, Command, ConfigCommand, GateArgs, GateCommand, LoopArgs, NetCommand, OtherSuite,
     PerftArgs, PromoteArgs, RollbackArgs, RunArgs, StoreCommand, SuiteCommand,
 };
 use crate::config::Config;
 use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
-use crate::players::{Player, find_network, short};
+use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, gate_stats, ladder, logging, matches, report, sgf, status, suite};
+use crate::{bench, engines, gate_stats, ladder, logging, matches, report, sgf, status, suite};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -59,7 +56,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             suite::small_boards(&args)?;
         }
         Command::Suite(SuiteCommand { other: None, tactical }) => suite::tactical(&tactical)?,
-        Command::Gtp(args) => gtp(&args)?,
+        Command::Gtp(args) => engines::gtp(&args)?,
+        Command::Analysis(args) => engines::analysis(&args)?,
         Command::Perft(args) => count_games(&args)?,
         Command::Store(StoreCommand::Fsck(args)) => return fsck(&args),
         Command::Store(StoreCommand::Stats(args)) => stats(&args)?,
@@ -151,27 +149,6 @@ pub fn settings(
         settings.komi = Komi::from_points(komi)?;
     }
     Ok(settings)
-}
-
-fn gtp(args: &GtpArgs) -> Result<()> {
-    let (player, run) = Player::parse(&args.net)?;
-    let settings = settings(args.size, args.komi, &args.rules, run.as_ref(), 19)?;
-    let search = SearchConfig {
-        visits: args.visits,
-        // At play a pass is a move like any other, handicap stones or not.
-        pass_from_ply: 0,
-        ..run.map(|config| config.search).unwrap_or_default()
-    };
-    let info = EngineInfo {
-        version: format!("{} {}", env!("CARGO_PKG_VERSION"), player.name()),
-        size: settings.size,
-        rules: settings.rules,
-        komi: settings.komi,
-        ..EngineInfo::default()
-    };
-    let mut engine = Engine::new(player.evaluator()?, search, info);
-    engine.run(BufReader::new(stdin().lock()), stdout().lock())?;
-    Ok(())
 }
 
 fn count_games(args: &PerftArgs) -> Result<()> {

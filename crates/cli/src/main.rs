@@ -8,6 +8,7 @@ mod bench;
 mod bench_rules;
 mod commands;
 mod config;
+mod engines;
 mod gate_stats;
 mod ladder;
 mod logging;

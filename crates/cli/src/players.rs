@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use tengen_inference::{LeafEvaluator, UniformEvaluator};
+use tengen_inference::{LeafEvaluator, RolloutEvaluator, UniformEvaluator};
 use tengen_network::{NativeEvaluator, NetworkConfig, Weights, load_network};
 
 use crate::config::Config;
@@ -13,10 +13,16 @@ use crate::run_dir::RunDir;
 /// Largest batch handed to one evaluator.
 pub const MAX_BATCH: NonZeroUsize = NonZeroUsize::new(256).expect("256 is not zero");
 
+/// Random games a leaf of the player `rollouts`: enough to tell won from lost, few enough for
+/// thousands of leaves a second on small boards.
+const ROLLOUTS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
+
 /// A player of matches and of GTP games.
 pub enum Player {
     /// Search over a uniform prior and an even value.
     Uniform,
+    /// Search over a uniform prior and the results of random games.
+    Rollouts,
     /// A network.
     Network {
         /// Shown in tables: the start of the id.
@@ -29,11 +35,14 @@ pub enum Player {
 }
 
 impl Player {
-    /// Reads `uniform`, a network file, a run's folder, `RUN:first` or `RUN:ID`; with a run comes
+    /// Reads `uniform`, `rollouts`, a network file, a run's folder, `RUN:first` or `RUN:ID`; with a run comes
     /// its config.
     pub fn parse(text: &str) -> Result<(Self, Option<Config>)> {
         if text == "uniform" {
             return Ok((Self::Uniform, None));
+        }
+        if text == "rollouts" {
+            return Ok((Self::Rollouts, None));
         }
         if text.starts_with("gtp:") {
             bail!("{text}: a GTP program can sit at the board of `tengen match` only");
@@ -52,7 +61,7 @@ impl Player {
         let dir = RunDir::new(folder);
         if !dir.exists() {
             bail!(
-                "{text} is no player: give `uniform`, a .safetensors file, a run's folder, \
+                "{text} is no player: give `uniform`, `rollouts`, a .safetensors file, a run's folder, \
                  RUN:first or RUN:ID"
             );
         }
@@ -71,6 +80,7 @@ impl Player {
     pub fn name(&self) -> &str {
         match self {
             Self::Uniform => "uniform",
+            Self::Rollouts => "rollouts",
             Self::Network { name, .. } => name,
         }
     }
@@ -79,6 +89,7 @@ impl Player {
     pub fn evaluator(&self) -> Result<Box<dyn LeafEvaluator>> {
         Ok(match self {
             Self::Uniform => Box::new(UniformEvaluator),
+            Self::Rollouts => Box::new(RolloutEvaluator::new(ROLLOUTS, 0)),
             Self::Network { config, weights, .. } => {
                 Box::new(NativeEvaluator::new(config, weights, MAX_BATCH)?)
             }

@@ -1,15 +1,18 @@
-//! The engine: its parts, the table of its commands, and the loop around them.
+//! The engine: its parts, and the loop around its commands.
 
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 use tengen_inference::LeafEvaluator;
 use tengen_rules::{BoardSize, Color, GameState, Komi, Rules};
-use tengen_search::SearchConfig;
+use tengen_search::{SearchConfig, Tree};
 
 use crate::clock::Clock;
+use crate::commands::{Handler, handler};
 use crate::error::GtpError;
 use crate::game::Game;
 use crate::line::Line;
+use crate::live::{Collected, Console, Input, Live};
 
 /// Who the engine is, and what it plays until told otherwise.
 #[derive(Clone, Debug)]
@@ -24,11 +27,20 @@ pub struct EngineInfo {
     pub rules: Rules,
     /// The komi before the first `komi`.
     pub komi: Komi,
-    /// Seed of every draw; the same lines get the same answers while no clock runs.
+    /// Seed of every draw; the same lines get the same answers while no clock runs and nothing is
+    /// pondered.
     pub seed: u64,
-    /// Resign when the win rate after the search is below this, in 0 to 1. `None` (default): never,
-    /// because the value of a young network is no ground for giving up. AlphaGo resigned below 0.1.
+    /// Resign when the win rate after the search is below this, in 0 to 1, for
+    /// [`resign_turns`](Self::resign_turns) turns. `None` (default): never, because the value of a
+    /// young network is no ground for giving up. AlphaGo resigned below 0.1.
     pub resign_below: Option<f32>,
+    /// Own turns in a row that must look lost before resigning. Default 3.
+    pub resign_turns: u32,
+    /// Think on the opponent's time. Default false.
+    pub ponder: bool,
+    /// Random games behind each move's score in analysis, and four times as many behind the
+    /// position's; 0 leaves scores and ownership out. Default 16.
+    pub score_games: u32,
 }
 
 impl Default for EngineInfo {
@@ -42,6 +54,9 @@ impl Default for EngineInfo {
             komi: Komi::from_half_points(15).expect("7.5 is within 1000 points"),
             seed: 0,
             resign_below: None,
+            resign_turns: 3,
+            ponder: false,
+            score_games: 16,
         }
     }
 }
@@ -53,88 +68,96 @@ pub struct Engine {
     pub(crate) info: EngineInfo,
     pub(crate) game: Game,
     pub(crate) clock: Clock,
+    /// What the last search found, for as long as its position is the game's.
+    pub(crate) tree: Option<Tree>,
     /// Searches made so far: each has a seed of its own.
     pub(crate) searches: u64,
-    done: bool,
-}
-
-type Handler = fn(&mut Engine, &[String]) -> Result<String, GtpError>;
-
-/// Every command, sorted by name.
-const COMMANDS: &[(&str, Handler)] = &[
-    ("boardsize", Engine::boardsize),
-    ("clear_board", Engine::clear_board),
-    ("final_score", Engine::final_score),
-    ("final_status_list", Engine::final_status_list),
-    ("fixed_handicap", Engine::fixed_handicap),
-    ("genmove", Engine::genmove),
-    ("get_komi", Engine::get_komi),
-    ("kata-get-rules", Engine::kata_get_rules),
-    ("kata-set-rules", Engine::kata_set_rules),
-    ("kgs-time_settings", Engine::kgs_time_settings),
-    ("known_command", Engine::known_command),
-    ("komi", Engine::komi),
-    ("list_commands", Engine::list_commands),
-    ("list_stones", Engine::list_stones),
-    ("loadsgf", Engine::loadsgf),
-    ("name", |engine, _| Ok(engine.info.name.clone())),
-    ("place_free_handicap", Engine::place_free_handicap),
-    ("play", Engine::play),
-    ("printsgf", Engine::printsgf),
-    ("protocol_version", |_, _| Ok("2".to_owned())),
-    ("query_boardsize", Engine::query_boardsize),
-    ("quit", Engine::quit),
-    ("reg_genmove", Engine::reg_genmove),
-    ("set_free_handicap", Engine::set_free_handicap),
-    ("showboard", Engine::showboard),
-    ("time_left", Engine::time_left),
-    ("time_settings", Engine::time_settings),
-    ("undo", Engine::undo),
-    ("version", |engine, _| Ok(engine.info.version.clone())),
-];
-
-fn handler(name: &str) -> Option<Handler> {
-    COMMANDS.iter().find(|(known, _)| *known == name).map(|&(_, handler)| handler)
+    /// Turns in a row that looked lost, by colour.
+    pub(crate) lost_turns: [u32; 2],
+    /// The most time for a move, whatever the clock says.
+    pub(crate) max_time: Option<Duration>,
+    /// Time spent on generating moves.
+    pub(crate) thought: Duration,
+    /// Whether the last command leaves something to ponder.
+    pub(crate) may_ponder: bool,
+    pub(crate) done: bool,
 }
 
 impl Engine {
     /// An engine that thinks with `evaluator` and plays by `info` until told otherwise.
     pub fn new(evaluator: Box<dyn LeafEvaluator>, search: SearchConfig, info: EngineInfo) -> Self {
-        let game = Game::new(info.size, info.rules, info.komi);
-        let clock = Clock::default();
-        Engine { evaluator, search, info, game, clock, searches: 0, done: false }
+        Engine {
+            evaluator,
+            search,
+            game: Game::new(info.size, info.rules, info.komi),
+            info,
+            clock: Clock::default(),
+            tree: None,
+            searches: 0,
+            lost_turns: [0; 2],
+            max_time: None,
+            thought: Duration::ZERO,
+            may_ponder: false,
+            done: false,
+        }
     }
 
     /// The answer to one line, its terminating empty line included; `None` for a line without a
-    /// command.
+    /// command. Analysis without an end runs for as many visits as a move gets.
     pub fn handle(&mut self, line: &str) -> Option<String> {
-        let line = Line::parse(line)?;
-        let result = match handler(&line.name) {
-            Some(handler) => handler(self, &line.args),
-            None => Err(GtpError::UnknownCommand),
-        };
-        Some(line.answer(&result))
+        let mut collected = Collected::default();
+        let rest = self.answer(line, &mut collected)?;
+        Some(collected.0 + &rest)
     }
 
-    /// Answers line by line, flushing each answer, until `quit` or the end of the input.
+    /// Answers line by line, flushing each answer, until `quit` or the end of the input. A thread
+    /// reads ahead, so that analysis and pondering stop as soon as a line comes.
     ///
     /// # Errors
     /// When reading or writing fails; a controller that closes its end is a normal end.
-    pub fn run(&mut self, mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
-        let mut bytes = Vec::new();
+    pub fn run(
+        &mut self,
+        reader: impl BufRead + Send + 'static,
+        mut writer: impl Write,
+    ) -> io::Result<()> {
+        let mut input = Input::read(reader);
         while !self.done {
-            bytes.clear();
-            if reader.read_until(b'\n', &mut bytes)? == 0 {
-                break;
-            }
+            let mut console = Console { input: &mut input, writer: &mut writer, failed: None };
+            self.ponder(&mut console);
+            let Some(bytes) = console.input.next()? else { break };
             // A line that is no UTF-8 is still a line: it gets its answer.
-            let Some(answer) = self.handle(&String::from_utf8_lossy(&bytes)) else { continue };
-            match writer.write_all(answer.as_bytes()).and_then(|()| writer.flush()) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
-                written => written?,
+            let line = String::from_utf8_lossy(&bytes);
+            if let Some(answer) = self.answer(&line, &mut console) {
+                console.send(&answer);
+            }
+            match console.failed {
+                Some(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+                Some(error) => return Err(error),
+                None => {}
             }
         }
         Ok(())
+    }
+
+    /// What is still to be sent when a line has been dealt with.
+    fn answer(&mut self, line: &str, live: &mut dyn Live) -> Option<String> {
+        let line = Line::parse(line)?;
+        self.may_ponder = false;
+        match handler(&line.name) {
+            Some(Handler::Plain(handle)) => Some(line.answer(&handle(self, &line.args))),
+            Some(Handler::Live(handle)) => {
+                let mut session = Session { live, id: &line.id, begun: false };
+                let result = handle(self, &line.args, &mut session);
+                match (session.begun, result) {
+                    (false, result) => Some(line.answer(&result)),
+                    (true, Ok(last)) if last.is_empty() => Some("\n".to_owned()),
+                    (true, Ok(last)) => Some(format!("{last}\n\n")),
+                    // The `=` is out already; the text can't be taken for a move.
+                    (true, Err(error)) => Some(format!("error {error}\n\n")),
+                }
+            }
+            None => Some(line.answer::<GtpError>(&Err(GtpError::UnknownCommand))),
+        }
     }
 
     /// Whether `quit` was answered.
@@ -146,18 +169,20 @@ impl Engine {
     pub fn state(&self) -> &GameState {
         self.game.state()
     }
+}
 
-    fn quit(&mut self, _: &[String]) -> Result<String, GtpError> {
-        self.done = true;
-        Ok(String::new())
-    }
+/// A running command's way to its controller: an answer may come in several lines over time.
+pub(crate) struct Session<'a> {
+    pub live: &'a mut dyn Live,
+    id: &'a str,
+    begun: bool,
+}
 
-    fn known_command(&mut self, args: &[String]) -> Result<String, GtpError> {
-        Ok(args.first().is_some_and(|name| handler(name).is_some()).to_string())
-    }
-
-    fn list_commands(&mut self, _: &[String]) -> Result<String, GtpError> {
-        Ok(COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("\n"))
+impl Session<'_> {
+    /// Opens the answer, before its first line.
+    pub fn begin(&mut self) {
+        self.live.send(&format!("={}\n", self.id));
+        self.begun = true;
     }
 }
 

@@ -52,6 +52,21 @@ pub enum GtpError {
     /// Rules that score in a way not available.
     #[error("cannot score")]
     Score,
+    /// A chain's liberties asked for at an empty point.
+    #[error("vertex must not be empty")]
+    NoStone,
+    /// The last move asked for before the first.
+    #[error("no previous move known")]
+    NoMove,
+    /// A setting that is unknown, or a value it can't have.
+    #[error("unknown or invalid parameter: {0}")]
+    Param(String),
+    /// Understood, but not to be had here; says what.
+    #[error("not available: {0}")]
+    Unavailable(&'static str),
+    /// An evaluator that answers nothing.
+    #[error("the evaluator gave no answer")]
+    NoAnswer,
     /// Rules unknown or unavailable.
     #[error("unacceptable rules: {0}")]
     Rules(String),

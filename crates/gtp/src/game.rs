@@ -102,6 +102,52 @@ impl Game {
         Ok(self.position.turned_to(color)?.state)
     }
 
+    /// The same for those who only look: a game that is over is looked at as if it went on.
+    pub fn open_state_for(&self, color: Color) -> Result<GameState, GtpError> {
+        Ok(self.position.turned_to(color)?.state)
+    }
+
+    /// Handicap stones placed by a handicap command.
+    pub fn handicap(&self) -> u32 {
+        self.handicap
+    }
+
+    /// A new game that begins from `stones`, Black to move.
+    pub fn set_position(&mut self, stones: [Vec<Point>; 2]) -> Result<(), GtpError> {
+        self.start(stones, Color::Black, 0)
+    }
+
+    /// The same with any player to move; two stones or more of Black alone are a handicap.
+    pub fn begin(&mut self, stones: [Vec<Point>; 2], first: Color) -> Result<(), GtpError> {
+        let alone = stones[1].is_empty() && stones[0].len() > 1;
+        let handicap = if alone { stones[0].len() as u32 } else { 0 };
+        self.start(stones, first, handicap)
+    }
+
+    fn start(
+        &mut self,
+        setup: [Vec<Point>; 2],
+        first: Color,
+        handicap: u32,
+    ) -> Result<(), GtpError> {
+        let fresh = Game::new(self.size, self.rules, self.komi);
+        let mut game = Game { setup, first, handicap, ..fresh };
+        game.replay().map_err(|_| GtpError::VertexList)?;
+        *self = game;
+        Ok(())
+    }
+
+    /// Who moves first; only before the first move.
+    pub fn set_first(&mut self, first: Color) -> Result<(), GtpError> {
+        if !self.moves.is_empty() {
+            return Err(GtpError::Unavailable("moves have been made already"));
+        }
+        let mut game = Game { first, ..self.clone() };
+        game.replay()?;
+        *self = game;
+        Ok(())
+    }
+
     pub fn undo(&mut self) -> Result<(), GtpError> {
         let mut shorter = self.clone();
         shorter.moves.pop().ok_or(GtpError::Undo)?;

@@ -23,11 +23,27 @@ pub(crate) fn parse(text: &str) -> Result<Rules, GtpError> {
             };
             parts.iter().map(part).collect::<Vec<_>>().join(",")
         }
+        // Clients write `stone_scoring` and `new zealand` too.
+        _ if !text.contains('=') => text.trim().to_lowercase().replace([' ', '_'], "-"),
         _ => text.trim().to_lowercase(),
     };
     let rules = Rules::by_name(&name).map_err(|e| GtpError::Rules(e.to_string()))?;
     rules.playable().map_err(|e| GtpError::Rules(e.to_string()))?;
     Ok(rules)
+}
+
+/// `rules` with one part changed, by KataGo's name of it.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn with_part(rules: Rules, key: &str, value: &str) -> Result<Rules, GtpError> {
+    let mut parts: serde_json::Map<String, Value> =
+        serde_json::from_str(&to_json(rules)).map_err(|e| GtpError::Rules(e.to_string()))?;
+    if !parts.contains_key(key) {
+        return Err(GtpError::Rules(key.chars().take(40).collect()));
+    }
+    parts.insert(key.to_owned(), Value::String(value.to_owned()));
+    parse(&Value::Object(parts).to_string())
 }
 
 /// The answer to `kata-get-rules`.

@@ -16,17 +16,31 @@
 //! Inside: a line (`line`), the game as GTP has it (`game`), the clock (`clock`), handicap points
 //! (`handicap`), KataGo's way of writing rules (`kata_rules`), and the commands by subject.
 
+mod analysis;
+mod analyze;
 mod clock;
+mod commands;
 mod engine;
 mod error;
+mod estimate;
 mod files;
 mod game;
 mod handicap;
+mod info;
+mod inspect;
 mod kata_rules;
 mod line;
+mod live;
 mod moves;
+mod params;
+mod raw_nn;
 mod report;
 mod setup;
+mod think;
+mod time;
+mod wanted;
 
+pub use analysis::{AnalysisEngine, AnalysisOptions};
 pub use engine::{Engine, EngineInfo};
 pub use error::GtpError;
+pub use info::Perspective;

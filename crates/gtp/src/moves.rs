@@ -1,26 +1,19 @@
 //! Moves: played, thought of, taken back.
 
-use std::time::{Duration, Instant};
+use tengen_rules::Move;
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use tengen_rules::{Color, GameState, Move};
-use tengen_search::{Tree, choose_move, run_search};
-
-use crate::engine::{Engine, color};
+use crate::engine::{Engine, Session, color};
 use crate::error::GtpError;
-
-/// What a search decided.
-enum Decision {
-    Move(Move),
-    Resign,
-}
+use crate::think::{Decision, Wish};
 
 impl Engine {
     pub(crate) fn play(&mut self, args: &[String]) -> Result<String, GtpError> {
         let [who, vertex] = args else { return Err(GtpError::Syntax) };
         let (who, mv) = (color(who)?, self.game.size.parse_vertex(vertex)?);
+        let before = self.game.state_for(who)?;
         self.game.play(who, mv)?;
+        self.follow(&before, mv);
+        self.may_ponder = true;
         Ok(String::new())
     }
 
@@ -29,79 +22,136 @@ impl Engine {
         Ok(String::new())
     }
 
-    pub(crate) fn genmove(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let [who] = args else { return Err(GtpError::Syntax) };
-        let who = color(who)?;
-        let start = Instant::now();
-        let decision = self.think(who)?;
-        self.clock.spend(who.index(), start.elapsed());
-        match decision {
-            Decision::Resign => Ok("resign".to_owned()),
-            Decision::Move(mv) => {
-                self.game.play(who, mv)?;
-                Ok(self.game.size.vertex(mv))
-            }
+    /// GNU Go's undo of several moves: all of them, or none.
+    pub(crate) fn gg_undo(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let count = match args {
+            [] => 1,
+            [count] => count.parse::<usize>().map_err(|_| GtpError::Syntax)?,
+            _ => return Err(GtpError::Syntax),
+        };
+        if count > self.game.moves().len() {
+            return Err(GtpError::Undo);
         }
+        (0..count).try_for_each(|_| self.game.undo())?;
+        Ok(String::new())
+    }
+
+    pub(crate) fn genmove(
+        &mut self,
+        args: &[String],
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        self.move_and_play(args, Wish::default(), session)
+    }
+
+    /// `genmove` that goes on taking dead stones instead of passing.
+    pub(crate) fn kgs_genmove_cleanup(
+        &mut self,
+        args: &[String],
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        self.move_and_play(args, Wish { cleanup: true, ..Wish::default() }, session)
     }
 
     /// `genmove` for regression tests: the board stays as it is.
-    pub(crate) fn reg_genmove(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let [who] = args else { return Err(GtpError::Syntax) };
-        match self.think(color(who)?)? {
-            Decision::Resign => Ok("resign".to_owned()),
-            Decision::Move(mv) => Ok(self.game.size.vertex(mv)),
-        }
-    }
-
-    fn think(&mut self, who: Color) -> Result<Decision, GtpError> {
-        let state = self.game.state_for(who)?;
-        if state.is_over() {
-            // Some controllers go on asking after both have passed.
-            return Ok(Decision::Move(Move::Pass));
-        }
-        let budget = self.clock.budget(who.index(), moves_left(&state));
-        self.searches += 1;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.info.seed.wrapping_add(self.searches));
-        let mut tree = Tree::new(state, &self.search);
-        self.search_within(&mut tree, budget, &mut rng)?;
-        let root = tree.root();
-        if root.children.is_empty() {
-            return Ok(Decision::Move(Move::Pass));
-        }
-        let win_rate = (root.value.get() + 1.0) / 2.0;
-        if self.info.resign_below.is_some_and(|limit| win_rate < limit) {
-            return Ok(Decision::Resign);
-        }
-        Ok(Decision::Move(self.game.size.move_at(choose_move(&root, 0.0, &mut rng))))
-    }
-
-    /// All visits at once without a clock, so that the answer is the same on every machine; a batch
-    /// at a time with one.
-    fn search_within(
+    pub(crate) fn reg_genmove(
         &mut self,
-        tree: &mut Tree,
-        budget: Option<Duration>,
-        rng: &mut ChaCha8Rng,
+        args: &[String],
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        self.search_only(args, Wish::default(), session)
+    }
+
+    /// The same under KataGo's name; its colour may be left out.
+    pub(crate) fn kata_search(
+        &mut self,
+        args: &[String],
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        self.search_only(&self.with_color(args), Wish::default(), session)
+    }
+
+    /// The same, given up as soon as a line comes.
+    pub(crate) fn kata_search_cancellable(
+        &mut self,
+        args: &[String],
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        let wish = Wish { cancellable: true, ..Wish::default() };
+        self.search_only(&self.with_color(args), wish, session)
+    }
+
+    fn with_color(&self, args: &[String]) -> Vec<String> {
+        let to_play = || self.state().to_play().letter().to_string();
+        if args.is_empty() { vec![to_play()] } else { args.to_vec() }
+    }
+
+    fn move_and_play(
+        &mut self,
+        args: &[String],
+        wish: Wish,
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        let [who] = args else { return Err(GtpError::Syntax) };
+        let who = color(who)?;
+        let decision = self.think(who, wish, session, &mut |_, _| {})?;
+        self.make(who, &decision)?;
+        Ok(self.word(&decision))
+    }
+
+    fn search_only(
+        &mut self,
+        args: &[String],
+        wish: Wish,
+        session: &mut Session<'_>,
+    ) -> Result<String, GtpError> {
+        let [who] = args else { return Err(GtpError::Syntax) };
+        let decision = self.think(color(who)?, wish, session, &mut |_, _| {})?;
+        Ok(self.word(&decision))
+    }
+
+    /// Plays what was decided.
+    pub(crate) fn make(
+        &mut self,
+        who: tengen_rules::Color,
+        decision: &Decision,
     ) -> Result<(), GtpError> {
-        let evaluator = self.evaluator.as_mut();
-        let Some(budget) = budget else {
-            return Ok(run_search(tree, evaluator, self.search.visits, rng)?);
-        };
-        let start = Instant::now();
-        let mut left = self.search.visits.max(1);
-        loop {
-            let slice = left.min(self.search.leaves_per_batch.max(1));
-            run_search(tree, evaluator, slice, rng)?;
-            left -= slice;
-            if left == 0 || start.elapsed() >= budget {
-                return Ok(());
-            }
+        let Decision::Move(mv) = *decision else { return Ok(()) };
+        let before = self.game.state_for(who)?;
+        self.game.play(who, mv)?;
+        self.follow(&before, mv);
+        self.may_ponder = true;
+        Ok(())
+    }
+
+    /// A decision as an answer.
+    pub(crate) fn word(&self, decision: &Decision) -> String {
+        match *decision {
+            Decision::Resign => "resign".to_owned(),
+            Decision::Cancelled => "cancelled".to_owned(),
+            Decision::Move(mv) => self.game.size.vertex(mv),
         }
     }
-}
 
-/// A guess of the moves a player still has to make: most of the empty half, never fewer than ten.
-fn moves_left(state: &GameState) -> u32 {
-    let area = state.size().area() as u32;
-    (area / 2).saturating_sub(state.move_number() as u32 / 2).max(10)
+    /// `gogui-play_sequence B C3 W D4 …`: all of the moves, or none.
+    pub(crate) fn gogui_play_sequence(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let mut game = self.game.clone();
+        for (who, mv) in self.pairs(args)? {
+            game.play(who, mv)?;
+        }
+        self.game = game;
+        Ok(String::new())
+    }
+
+    /// Colour and vertex, over and over.
+    pub(crate) fn pairs(
+        &self,
+        args: &[String],
+    ) -> Result<Vec<(tengen_rules::Color, Move)>, GtpError> {
+        if args.len() % 2 != 0 {
+            return Err(GtpError::Syntax);
+        }
+        let pair = |pair: &[String]| Ok((color(&pair[0])?, self.game.size.parse_vertex(&pair[1])?));
+        args.chunks(2).map(pair).collect()
+    }
 }

@@ -2,11 +2,16 @@
 
 use std::fmt::Write;
 
-use tengen_rules::{Color, Move, Point};
+use tengen_rules::{Color, GameState, Move};
 
-use crate::engine::{Engine, color};
+use crate::engine::Engine;
 use crate::error::GtpError;
+use crate::estimate::Estimate;
 use crate::game::stones;
+
+/// Random games that decide whether a stone is still worth taking, and the ownership that says so.
+const PREY_GAMES: u32 = 64;
+const PREY_SHARE: f64 = 0.6;
 
 impl Engine {
     pub(crate) fn showboard(&mut self, _: &[String]) -> Result<String, GtpError> {
@@ -41,12 +46,6 @@ impl Engine {
         Ok(out)
     }
 
-    pub(crate) fn list_stones(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let [who] = args else { return Err(GtpError::Syntax) };
-        let points = stones(self.state(), color(who)?);
-        Ok(self.names(points))
-    }
-
     /// The area score of the board as it stands.
     pub(crate) fn final_score(&mut self, _: &[String]) -> Result<String, GtpError> {
         self.game.rules.playable().map_err(|_| GtpError::Score)?;
@@ -75,8 +74,13 @@ impl Engine {
         Ok(lines.join("\n"))
     }
 
-    fn names(&self, points: Vec<Point>) -> String {
-        let size = self.game.size;
-        points.into_iter().map(|p| size.vertex(Move::Play(p))).collect::<Vec<_>>().join(" ")
+    /// Whether stones of the opponent are left that random games nearly always take.
+    pub(crate) fn has_prey(&self, state: &GameState) -> bool {
+        let own = state.to_play();
+        let estimate = Estimate::of(state, PREY_GAMES, self.info.seed);
+        let sign = if own == Color::Black { 1.0 } else { -1.0 };
+        let owned = estimate.ownership().map(|owned| sign * owned);
+        let enemy = state.size().points().map(|p| state.stone(p) == Some(own.opponent()));
+        enemy.zip(owned).any(|(enemy, owned)| enemy && owned >= PREY_SHARE)
     }
 }

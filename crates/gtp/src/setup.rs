@@ -40,6 +40,7 @@ impl Engine {
     pub(crate) fn clear_board(&mut self, _: &[String]) -> Result<String, GtpError> {
         self.game = Game::new(self.game.size, self.game.rules, self.game.komi);
         self.clock.restart();
+        self.lost_turns = [0; 2];
         Ok(String::new())
     }
 
@@ -111,33 +112,37 @@ impl Engine {
         Ok(names.join(" "))
     }
 
-    pub(crate) fn time_settings(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let [main, period, stones] = args else { return Err(GtpError::Syntax) };
-        self.clock.set(number(main)?, number(period)?, number(stones)?);
-        Ok(String::new())
-    }
-
-    /// The Go servers' clock: `none`, `absolute M`, `byoyomi M P N`, `canadian M P S`. Japanese
-    /// periods are taken as one stone each.
-    pub(crate) fn kgs_time_settings(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let words: Vec<&str> = args.iter().map(String::as_str).collect();
-        match words[..] {
-            ["none"] => self.clock.set(0, 1, 0),
-            ["absolute", main] => self.clock.set(number(main)?, 0, 0),
-            ["byoyomi", main, period, _periods] => {
-                self.clock.set(number(main)?, number(period)?, 1);
-            }
-            ["canadian", main, period, stones] => {
-                self.clock.set(number(main)?, number(period)?, number(stones)?);
-            }
-            _ => return Err(GtpError::Syntax),
+    /// `set_position COLOUR VERTEX …` (also GoGui's `gogui-setup`): a position without a history.
+    pub(crate) fn set_position(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let mut stones = [Vec::new(), Vec::new()];
+        for (who, mv) in self.pairs(args)? {
+            let Move::Play(point) = mv else { return Err(GtpError::VertexList) };
+            stones[who.index()].push(point);
         }
-        Ok(String::new())
+        self.game.set_position(stones).map(done)
     }
 
-    pub(crate) fn time_left(&mut self, args: &[String]) -> Result<String, GtpError> {
-        let [who, seconds, stones] = args else { return Err(GtpError::Syntax) };
-        self.clock.set_left(color(who)?.index(), number(seconds)?, number(stones)?);
-        Ok(String::new())
+    /// `gogui-setup_player COLOUR`: who moves first in a position just set up.
+    pub(crate) fn gogui_setup_player(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let [who] = args else { return Err(GtpError::Syntax) };
+        self.game.set_first(color(who)?).map(done)
+    }
+
+    /// `kata-set-rule RULE VALUE`: one part of the rules.
+    pub(crate) fn kata_set_rule(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let [key, value] = args else { return Err(GtpError::Syntax) };
+        self.game.set_rules(kata_rules::with_part(self.game.rules, key, value)?).map(done)
+    }
+
+    /// `kgs-rules RULES`: as `kata-set-rules`, by the server's names.
+    pub(crate) fn kgs_rules(&mut self, args: &[String]) -> Result<String, GtpError> {
+        let [name] = args else { return Err(GtpError::Syntax) };
+        let name = match name.as_str() {
+            "chinese" => "chinese-kgs",
+            "new_zealand" => "new-zealand",
+            "aga" | "japanese" => name,
+            _ => return Err(GtpError::Rules(name.clone())),
+        };
+        self.game.set_rules(kata_rules::parse(name)?).map(done)
     }
 }

@@ -104,7 +104,7 @@ fn the_stream_ends_with_quit_or_with_the_input() {
     assert_eq!(session("protocol_version"), ["= 2"]);
     assert_eq!(session("\n# only a comment\n\n"), [""; 0]);
     let mut out = Vec::new();
-    engine().run(&b"\xff\xfe name\nname\n"[..], &mut out).unwrap();
+    engine().run(std::io::Cursor::new(b"\xff\xfe name\nname\n"), &mut out).unwrap();
     assert_eq!(out, b"? unknown command\n\n= Tengen\n\n");
 }
 

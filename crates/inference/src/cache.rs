@@ -74,6 +74,12 @@ impl<E: LeafEvaluator> CachedEvaluator<E> {
         self.stats
     }
 
+    /// Forgets everything; the counts of hits and misses stay.
+    pub fn clear(&mut self) {
+        self.young.clear();
+        self.old.clear();
+    }
+
     /// Evaluations remembered now.
     pub fn len(&self) -> usize {
         self.young.len() + self.old.len()

@@ -20,7 +20,7 @@ impl LeafEvaluator for UniformEvaluator {
     }
 }
 
-fn uniform(leaf: &Leaf<'_>) -> Evaluation {
+pub(crate) fn uniform(leaf: &Leaf<'_>) -> Evaluation {
     let legal: LegalMask = leaf.state.legal_moves();
     let share = 1.0 / legal.count().max(1) as f32;
     let mut policy = vec![0.0; leaf.state.size().actions()];

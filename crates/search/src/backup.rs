@@ -8,8 +8,8 @@ use crate::select::Step;
 use crate::{PendingLeaf, Tree};
 
 impl Tree {
-    /// Gives the leaf its moves, each legal one with the evaluation's prior, and carries the value
-    /// to the root.
+    /// Gives the leaf its moves, each legal one (but those [left out](Tree::with_limits)) with the
+    /// evaluation's prior, and carries the value to the root.
     ///
     /// # Panics
     /// When the leaf belongs to an earlier root, or the policy does not fit the board.
@@ -24,9 +24,18 @@ impl Tree {
             let early = state.move_number() < self.config.pass_from_ply as usize;
             let left_out = (early && legal.count() > 1).then(|| size.pass_action());
             let row = self.arena.expand(node, value);
-            // A prior that is no number, or below 0, is none.
-            for action in legal.iter().filter(|&action| Some(action) != left_out) {
-                row[action] = evaluation.policy[action].max(0.0);
+            let permitted = |a: &usize| {
+                Some(*a) != left_out && self.limits.permits(state.to_play(), *a, path.len())
+            };
+            let mut all_left_out = true;
+            for a in legal.iter().filter(permitted) {
+                // A prior that is no number, or below 0, is none.
+                row[a] = evaluation.policy[a].max(0.0);
+                all_left_out = false;
+            }
+            if all_left_out {
+                let pass = size.pass_action();
+                row[pass] = evaluation.policy[pass].max(0.0);
             }
             self.arena.find_next(node);
             if node == ROOT {

@@ -16,6 +16,7 @@
 //! | [`Tree::expand_and_backup`] | give the leaf its edges, carry the value to the root |
 //! | [`Tree::add_root_noise`] | Dirichlet noise (or Gumbel draws) on the root's legal moves |
 //! | [`Tree::root`] | what the search thinks, as plain numbers |
+//! | [`Tree::variation`] | the line expected after a root move |
 //! | [`Tree::advance`] | make the move, keep its subtree |
 //! | [`choose_move`], [`choose_best`], [`policy_target`] | from visits to the move played and the target learned |
 //! | [`run_search`], [`search_move`] | the plain loop for one tree and one evaluator |
@@ -45,6 +46,7 @@ mod bench;
 mod config;
 mod driver;
 mod gumbel;
+mod limits;
 mod noise;
 mod policy;
 mod puct;
@@ -53,10 +55,12 @@ mod select;
 mod stats;
 mod transposition;
 mod tree;
+mod variation;
 
 pub use bench::{BenchReport, bench};
 pub use config::SearchConfig;
 pub use driver::{run_search, search_move};
+pub use limits::MoveLimits;
 pub use policy::{choose_best, choose_move, policy_target};
 pub use select::{PendingLeaf, Selected};
 pub use stats::{ChildStats, RootStats};

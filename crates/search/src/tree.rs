@@ -6,7 +6,7 @@ use crate::arena::{Arena, Edge, NO_ACTION, Node, NodeKind, ROOT};
 use crate::gumbel::{Arm, considered_visits};
 use crate::select::Step;
 use crate::transposition::Table;
-use crate::{ChildStats, RootStats, SearchConfig};
+use crate::{ChildStats, MoveLimits, RootStats, SearchConfig};
 
 /// A search tree over one position.
 ///
@@ -16,6 +16,8 @@ use crate::{ChildStats, RootStats, SearchConfig};
 pub struct Tree {
     pub(crate) config: SearchConfig,
     pub(crate) state: GameState,
+    /// Moves left out near the root, for analysis.
+    pub(crate) limits: MoveLimits,
     pub(crate) arena: Arena,
     /// Where transpositions meet; idle unless [`graph`](SearchConfig::graph) is on.
     pub(crate) table: Table,
@@ -63,6 +65,7 @@ impl Tree {
             config: config.clone(),
             arena: Arena::new(root.size().actions()),
             state: root,
+            limits: MoveLimits::default(),
             table: Table::default(),
             root_moves: Vec::new(),
             schedule: Vec::new(),

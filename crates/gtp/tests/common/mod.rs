@@ -20,7 +20,27 @@ pub fn say(engine: &mut Engine, line: &str) -> String {
 /// The answers of a fresh engine to a whole stream.
 pub fn session(input: &str) -> Vec<String> {
     let mut out = Vec::new();
-    engine().run(input.as_bytes(), &mut out).unwrap();
+    engine().run(std::io::Cursor::new(input.to_owned()), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     text.split_terminator("\n\n").map(str::to_owned).collect()
+}
+
+/// Checks a transcript: lines sent are marked `>`, and the answers stand below them as they must
+/// come; `…` stands for anything.
+pub fn check_transcript(engine: &mut Engine, transcript: &str) {
+    let mut lines = transcript.lines().peekable();
+    while let Some(sent) = lines.next() {
+        let sent = sent.strip_prefix("> ").unwrap();
+        let mut expected = Vec::new();
+        while let Some(line) = lines.next_if(|line| !line.starts_with('>')) {
+            expected.push(line);
+        }
+        let expected = expected.join("\n");
+        let answer = say(engine, sent);
+        let fits = match expected.split_once('…') {
+            Some((start, end)) => answer.starts_with(start) && answer.ends_with(end),
+            None => answer == expected,
+        };
+        assert!(fits, "{sent}: {answer:?}, not {expected:?}");
+    }
 }
