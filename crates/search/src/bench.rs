@@ -9,7 +9,7 @@ use tengen_rules::{BoardSize, GameState, Komi, Rules, Value};
 
 use crate::{SearchConfig, Selected, Tree, choose_move};
 
-/// What [`bench`] found.
+/// What [`bench()`] found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BenchReport {
     /// Simulations made, those that ended at a finished game included.

@@ -20,7 +20,7 @@
 //! | [`Tree::advance`] | make the move, keep its subtree |
 //! | [`choose_move`], [`choose_best`], [`policy_target`] | from visits to the move played and the target learned |
 //! | [`run_search`], [`search_move`] | the plain loop for one tree and one evaluator |
-//! | [`bench`] | how fast all of it is |
+//! | [`bench()`] | how fast all of it is |
 //!
 //! ```
 //! use tengen_inference::{Leaf, LeafEvaluator, UniformEvaluator};
