@@ -215,8 +215,8 @@ pub struct RollbackArgs {
 /// `tengen match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// First player: a network file, a run's folder (its best net), RUN:ID, RUN:first, `uniform`, or
-    /// any GTP program as `gtp:COMMAND`.
+    /// First player: a network file, a run's folder (its best net), RUN:ID, RUN:first, `uniform`,
+    /// `rollouts`, or any GTP program as `gtp:COMMAND`.
     pub a: String,
     /// Second player.
     pub b: String,

@@ -13,7 +13,8 @@ pub fn elo_of_score(score: f64) -> f64 {
         return 0.0;
     }
     let odds = 1.0 / score.clamp(0.0, 1.0) - 1.0;
-    (-400.0 * odds.log10()).clamp(-MAX_ELO, MAX_ELO)
+    // Adding zero makes an even score 0 rather than -0.
+    (-400.0 * odds.log10()).clamp(-MAX_ELO, MAX_ELO) + 0.0
 }
 
 /// The share of points expected at an Elo lead.
