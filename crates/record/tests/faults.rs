@@ -154,3 +154,17 @@ fn every_variation_is_checked_and_each_problem_has_its_node() {
     let tree = parse_trees(deep.as_bytes()).remove(0).unwrap();
     assert_eq!(check_tree(&tree, Rules::tromp_taylor()).unwrap().problems.len(), 1);
 }
+
+#[test]
+fn prisoners_made_before_stones_are_set_up_still_count() {
+    let game = game("(;SZ[3];B[ba];W[aa];B[ab];AE[cc];W[];B[])");
+    let rules = Rules::by_name("japanese").unwrap();
+    let position = game.position(rules, Komi::default(), usize::MAX).unwrap();
+    assert_eq!(position.captures(Color::Black), 1);
+    let all = position.score(rules, Komi::default(), 0, &[]);
+    let since = tengen_rules::score_position(position.state(), rules, Komi::default(), 0, &[]);
+    assert_eq!((all.prisoners, since.prisoners), ([1, 0], [0, 0]));
+    assert_eq!(all.black_half_points, since.black_half_points + 2);
+    let area = Rules::tromp_taylor();
+    assert_eq!(position.score(area, Komi::default(), 0, &[]).black_half_points, 18);
+}

@@ -159,6 +159,7 @@ fn komi_reads_in_all_its_forms() {
         let read = game(&format!("(;KM[{text}];B[dd])"));
         assert_eq!((read.komi.unwrap().points(), read.notes.len()), (points, 1), "KM[{text}]");
     }
+    assert_eq!(game("(;KM[-200.0];B[dd])").komi.unwrap().points(), -200.0);
     for text in ["", "NaN", "inf", "5.3", "6.25", "six", "1e300", "99999999"] {
         let read = game(&format!("(;KM[{text}];B[dd])"));
         assert_eq!((read.komi, read.notes.is_empty()), (None, false), "KM[{text}]");

@@ -91,7 +91,8 @@ impl RootFacts {
     }
 
     /// Fox and Tygem write komi in hundredths: of a point (`650` is 6.5), or of a Chinese stone,
-    /// which is two points (`375` is 7.5). Nobody plays with a komi of 100.
+    /// which is two points (`375` is 7.5). Nobody plays with a komi of 100; one with decimals
+    /// (`200.0`) is taken at its word.
     fn read_komi(&mut self, text: &str) {
         let tidy = text.trim().trim_end_matches(['目', '点']).replace(',', ".");
         let number = tidy.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim();
@@ -102,7 +103,7 @@ impl RootFacts {
         let is_half = |points: f64| (points * 2.0).fract() == 0.0;
         let is_quarter = |points: f64| (points * 4.0).fract() == 0.0;
         let mut points = stated;
-        if stated.abs() >= 100.0 {
+        if stated.abs() >= 100.0 && !number.contains('.') {
             points = stated / 100.0;
             if !is_half(points) {
                 points *= 2.0;

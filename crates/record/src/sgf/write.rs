@@ -65,7 +65,8 @@ impl SgfGame {
             write!(out, "SZ[{width}:{height}]")
         };
         if let Some(komi) = self.komi {
-            let _ = write!(out, "KM[{komi}]");
+            // Decimals, so that a komi over 100 is not read as hundredths.
+            let _ = write!(out, "KM[{:.1}]", komi.points());
         }
         if let Some(rules) = self.rules {
             let _ = write!(out, "RU[{}]", escape(&rules.to_string()));
