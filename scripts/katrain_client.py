@@ -32,7 +32,7 @@ class Host:
         if level == -1:  # katrain's OUTPUT_ERROR
             self.errors.append(message)
         if self.verbose or level == -1:
-            print(f"[{level}] {message}", file=sys.stderr)
+            print(f"[{level}] {message}", file=sys.__stderr__)
 
     def __call__(self, *message):
         self.errors.append(f"popup: {message}")
@@ -40,7 +40,17 @@ class Host:
 
 def check(condition, text):
     if not condition:
-        sys.exit(f"failed: {text}")
+        print(f"failed: {text}", file=sys.__stderr__)  # kivy takes sys.stderr for itself
+        os._exit(1)
+
+
+def finish(engine):
+    """Waits until nothing is on its way. KaTrain's own wait looks past what it hasn't sent yet."""
+    calm = 0
+    while calm < 3:
+        check(engine.check_alive(), "the engine is alive")
+        time.sleep(0.1)
+        calm = calm + 1 if engine.is_idle() else 0
 
 
 def main():
@@ -72,7 +82,7 @@ def main():
         nodes.append(node)
     for each in nodes:
         each.analyze(engine, analyze_fast=False)
-    engine.wait_to_finish()
+    finish(engine)
     for each in nodes:
         check(each.analysis_complete, f"no analysis of {each}")
         check(0 <= each.winrate <= 1 and each.score is not None, f"no numbers for {each}")
@@ -85,11 +95,11 @@ def main():
     last = nodes[-1]
     before = set(last.analysis["moves"])
     last.analyze(engine, find_alternatives=True)
-    engine.wait_to_finish()
+    finish(engine)
     check(set(last.analysis["moves"]) > before, "alternatives are other moves")
     last.analyze(engine, region_of_interest=[0, 2, 0, 2])
     last.analyze(engine, refine_move=Move.from_gtp("F6", player="B"))
-    engine.wait_to_finish()
+    finish(engine)
     check("F6" in last.analysis["moves"], "a move refined")
 
     errors = []
@@ -97,7 +107,7 @@ def main():
         last, callback=lambda *_: None, error_callback=errors.append,
         next_move=Move.from_gtp("D4", player="B"),
     )
-    engine.wait_to_finish()
+    finish(engine)
     check(errors and "Illegal move" in errors[0]["error"], "an occupied point is refused")
 
     last.analyze(engine, ponder=True, report_every=0.2)
@@ -105,7 +115,7 @@ def main():
     visits = last.analysis["root"]["visits"]
     check(visits > 2 * args.visits, f"pondering reports: {visits} visits")
     engine.stop_pondering()
-    engine.wait_to_finish()
+    finish(engine)
     for each in nodes:
         each.analyze(engine, priority=-100, visits=10_000_000)
     time.sleep(0.5)
@@ -113,7 +123,7 @@ def main():
     check(engine.is_idle() or engine.queries_remaining() <= 1, "a new game ends what is open")
     fresh = GameNode(properties={"SZ": [str(args.size)], "KM": ["7.5"], "RU": ["tromp-taylor"]})
     fresh.analyze(engine)
-    engine.wait_to_finish()
+    finish(engine)
     check(fresh.analysis_complete, "the next game is analysed")
     check(engine.check_alive(), "the engine is alive")
     engine.shutdown(finish=None)

@@ -87,7 +87,8 @@ fn the_transcript_holds_line_by_line() {
 #[test]
 fn every_listed_command_is_known_and_survives_nonsense() {
     let listed = say(&mut engine(), "list_commands");
-    for name in listed.trim_start_matches("= ").lines() {
+    // `printsgf x` would write a file.
+    for name in listed.trim_start_matches("= ").lines().filter(|name| *name != "printsgf") {
         assert_eq!(say(&mut engine(), &format!("known_command {name}")), "= true");
         for args in ["", " x", " b", " -1 999999999999999999999 ü", " b I1", " 1 2 3 4"] {
             let mut engine = engine();
