@@ -148,7 +148,7 @@ impl Engine {
         &self,
         args: &[String],
     ) -> Result<Vec<(tengen_rules::Color, Move)>, GtpError> {
-        if args.len() % 2 != 0 {
+        if !args.len().is_multiple_of(2) {
             return Err(GtpError::Syntax);
         }
         let pair = |pair: &[String]| Ok((color(&pair[0])?, self.game.size.parse_vertex(&pair[1])?));
