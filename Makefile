@@ -1,6 +1,6 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
-.PHONY: quickstart build test fmt lint doc soak gnugo
+.PHONY: quickstart build test fmt lint soak gnugo kill-match laws bench-rules bench-search fuzz
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
 quickstart: build
@@ -28,3 +28,26 @@ soak: build
 gnugo: build
 	python3 scripts/gnugo_game.py --binary target/release/tengen --size 5
 	python3 scripts/gnugo_game.py --binary target/release/tengen --size 9
+
+## A match killed twenty times ends with the games of one left alone.
+kill-match: build
+	python3 scripts/kill_match.py --binary target/release/tengen --kills 20
+
+## The rules' laws on 100,000 random games of each rule set, deep perft (an hour and more).
+laws:
+	$(CARGO) test --release --locked -p tengen-rules --test rules -- --ignored --nocapture
+
+## Speed of the rules and of the search, by processor time, with signatures.
+bench-rules:
+	$(CARGO) run --release --locked -p tengen-rules --example speed
+
+bench-search:
+	$(CARGO) test --release --locked -p tengen-search --test speed -- --ignored --nocapture
+
+## Ten minutes of fuzzing for each reader of bytes from elsewhere (needs `cargo install cargo-fuzz`).
+fuzz:
+	cd fuzz && for target in $$(ls fuzz_targets | sed 's/\.rs$$//'); do \
+		mkdir -p corpus/$$target && \
+		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target corpus/$$target seeds/$$target \
+			-- -max_total_time=600 -timeout=10 || exit 1; \
+	done
