@@ -23,7 +23,7 @@ use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{Player, find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, logging, report, status};
+use crate::{bench, doctor, logging, report, status};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -75,6 +75,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             export(&RunDir::new(run), games, &to)?
         }
         Command::Bench(what) => bench::run(&what)?,
+        Command::Doctor(args) => {
+            let ok = doctor::run(&args)?;
+            return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

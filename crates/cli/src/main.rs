@@ -5,8 +5,10 @@
 
 mod args;
 mod bench;
+mod bench_inference;
 mod commands;
 mod config;
+mod doctor;
 mod logging;
 mod metrics;
 mod parts;
