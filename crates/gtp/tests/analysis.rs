@@ -89,7 +89,7 @@ fn an_answer_has_the_fields_clients_read() {
 #[test]
 fn a_query_gets_the_same_answer_alone_and_in_a_crowd() {
     let asked = query("it", json!({ "moves": [["B", "C3"]], "analyzeTurns": [0, 1] }));
-    let alone = ask(&[asked.clone()]);
+    let alone = ask(std::slice::from_ref(&asked));
     let mut crowd: Vec<Value> = (0..20)
         .map(|n| query(&format!("n{n}"), json!({ "komi": n, "maxVisits": 10 + n })))
         .collect();
