@@ -36,6 +36,6 @@ pub use error::NetworkError;
 pub use file::{NetworkMeta, load_network, save_network};
 pub use id::NetworkId;
 pub use init::init_seeded;
-pub use native::NativeEvaluator;
+pub use native::{KernelCheck, NativeEvaluator, Peaks, check_kernels};
 pub use net::{Net, NetOutput};
 pub use weights::{HostTensor, Weights};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::buffer::Buffer;
+use super::fold::FoldedConv;
 use super::geometry::Geometry;
 use super::heads::{self, HeadScratch};
 use super::packed::PackedConv;
@@ -48,7 +49,7 @@ impl Forward {
         let planes = shared.net.stem.inputs.next_multiple_of(shared.kernel.lanes());
         Self {
             shared,
-            geometry: Geometry::new(0, 0, TileSize::Two),
+            geometry: Geometry::new(0, 0, TileSize::Two, 0),
             planes,
             input: Buffer::default(),
             trunk: Buffer::default(),
@@ -58,6 +59,20 @@ impl Forward {
             room: Room::default(),
             scratch: HeadScratch::default(),
         }
+    }
+
+    pub(super) fn tile_size(&self, width: usize, height: usize) -> TileSize {
+        self.shared.tile_size(width, height)
+    }
+
+    /// Multiply-adds of one board's matrix products.
+    pub(super) fn multiply_adds(&self, width: usize, height: usize) -> u64 {
+        let size = self.tile_size(width, height);
+        let tiles = width.div_ceil(size.outputs()) * height.div_ceil(size.outputs());
+        let net = &self.shared.net;
+        let pairs = |conv: &FoldedConv| conv.inputs * conv.bias.len();
+        let tower: usize = pairs(&net.stem) + net.blocks.iter().flatten().map(pairs).sum::<usize>();
+        (tower * tiles * size.points() + pairs(&net.heads) * width * height) as u64
     }
 
     pub(super) fn kernel(&self) -> Kernel {
@@ -70,7 +85,7 @@ impl Forward {
         if (width, height) != (self.geometry.width, self.geometry.height) {
             let size = self.shared.tile_size(width, height);
             let channels = self.shared.tower(size).stem.channels();
-            self.geometry = Geometry::new(width, height, size);
+            self.geometry = Geometry::new(width, height, size, channels);
             let geometry = &self.geometry;
             // Borders must be zero, whatever lay there for the last size.
             self.input.reset(geometry.grid_length(self.planes));

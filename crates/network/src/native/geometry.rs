@@ -3,8 +3,11 @@
 use super::simd::{Layout, TilePlace, TileSize};
 
 /// Rows of a matrix product to aim at: enough to use each block of weights often, few enough that
-/// what the transforms write stays near.
-const ROWS_TOGETHER: usize = 32;
+/// what the transforms write stays near. The weights of wide networks come from far away, so they
+/// are used more often.
+const fn rows_together(channels: usize) -> usize {
+    if channels < 64 { 32 } else { 64 }
+}
 
 /// The tiling of boards of one size.
 #[derive(Clone, Debug)]
@@ -22,11 +25,11 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    pub(super) fn new(width: usize, height: usize, size: TileSize) -> Self {
+    pub(super) fn new(width: usize, height: usize, size: TileSize, channels: usize) -> Self {
         let m = size.outputs();
         let (down, across) = (height.div_ceil(m), width.div_ceil(m));
         let tiles_per_board = down * across;
-        let boards = (ROWS_TOGETHER / tiles_per_board.max(1)).max(1);
+        let boards = (rows_together(channels) / tiles_per_board.max(1)).max(1);
         let tiles = (0..boards).flat_map(|board| {
             (0..tiles_per_board).map(move |tile| TilePlace {
                 board,
@@ -120,7 +123,7 @@ mod tests {
     fn tiles_cover_each_board_once_and_stay_in_its_grid() {
         for (width, height) in [(1, 1), (6, 6), (9, 7), (19, 19)] {
             for size in TileSize::ALL {
-                let geometry = Geometry::new(width, height, size);
+                let geometry = Geometry::new(width, height, size, 32);
                 let m = size.outputs();
                 let mut hits = vec![0; geometry.boards * geometry.area()];
                 for tile in geometry.tiles(geometry.boards) {

@@ -11,11 +11,13 @@
 //! derivation: `docs/performance.md`.
 
 mod buffer;
+mod check;
 mod fold;
 mod forward;
 mod geometry;
 mod heads;
 mod packed;
+mod peaks;
 mod shared;
 mod simd;
 
@@ -31,6 +33,9 @@ use fold::FoldedNet;
 use forward::Forward;
 use shared::SharedNet;
 use simd::Kernel;
+
+pub use check::{KernelCheck, check_kernels};
+pub use peaks::Peaks;
 
 /// Evaluates leaves with our own forward pass, in `f32`, on one thread.
 ///
@@ -96,6 +101,20 @@ impl NativeEvaluator {
             planes: Vec::new(),
             logits: Vec::new(),
         })
+    }
+
+    /// Multiply-adds of the matrix products that one position of a board of `size` takes here, heads
+    /// included: what a machine's peak is to be held against. Winograd's own additions are not in
+    /// it, and a direct convolution would need several times as many.
+    #[must_use]
+    pub fn multiply_adds(&self, size: BoardSize) -> u64 {
+        self.forward.multiply_adds(size.width(), size.height())
+    }
+
+    /// Outputs along a side of the tiles that boards of `size` are cut into: m of F(m×m, 3×3).
+    #[must_use]
+    pub fn tile(&self, size: BoardSize) -> usize {
+        self.forward.tile_size(size.width(), size.height()).outputs()
     }
 
     /// The name of the instruction set that it runs on.

@@ -231,6 +231,47 @@ fn an_answer_does_not_depend_on_its_batch_or_on_the_size_before() {
 }
 
 #[test]
+fn clones_answer_the_same_from_several_threads() {
+    let config = config(2, 20);
+    let evaluator = evaluator(&config, &random_weights(&config, 3));
+    let states = positions(7, 7, 20, 1);
+    let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
+    let wanted = evaluator.clone().evaluate(&leaves).unwrap();
+    std::thread::scope(|scope| {
+        let ask = || {
+            let mut own = evaluator.clone();
+            let leaves = &leaves;
+            scope.spawn(move || own.evaluate(leaves).unwrap())
+        };
+        for thread in [ask(), ask(), ask()] {
+            assert_eq!(thread.join().unwrap(), wanted, "bit for bit");
+        }
+    });
+}
+
+#[test]
+fn a_deep_and_wide_network_stays_within_the_tolerance_of_burn() {
+    let config = config(6, 96);
+    let weights = random_weights(&config, 12);
+    let max = NonZeroUsize::new(8).unwrap();
+    let device = DeviceKind::Cpu.device();
+    let mut burn = BurnEvaluator::new(&config, &weights, &device, max).unwrap();
+    let mut native = evaluator(&config, &weights);
+    for side in [6, 7, 9] {
+        let states = positions(side, side, 3, 5);
+        let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
+        let theirs = burn.evaluate(&leaves).unwrap();
+        for (ours, theirs) in native.evaluate(&leaves).unwrap().iter().zip(&theirs) {
+            for (a, b) in ours.policy.iter().zip(&theirs.policy) {
+                assert!((a - b).abs() < 1e-4, "{side}: prior {a}, burn's {b}");
+            }
+            let (a, b) = (ours.value.get(), theirs.value.get());
+            assert!((a - b).abs() < 1e-4, "{side}: value {a}, burn's {b}");
+        }
+    }
+}
+
+#[test]
 fn too_large_a_batch_and_foreign_weights_are_refused() {
     let small = config(1, 8);
     let weights = random_weights(&small, 9);

@@ -2,6 +2,8 @@
 
 use super::vector::Vector;
 
+/// Floats of a cache line.
+const LINE: usize = 16;
 /// Vectors of columns in a tile.
 pub(super) const COLUMN_VECTORS: usize = 2;
 
@@ -50,6 +52,13 @@ pub(super) unsafe fn products<V: Vector>(
             let mut row = 0;
             for tile in 0..tiles {
                 let rows = each + usize::from(tile < more);
+                // The next block of weights comes from far away: ask for it in time, a part at each
+                // tile of this one.
+                let next = ((point * blocks + at + 1) * shape.depth * block) / LINE;
+                let lines = shape.depth * block / LINE;
+                for line in lines * tile / tiles..lines * (tile + 1) / tiles {
+                    V::prefetch(u.wrapping_add((next + line) * LINE));
+                }
                 // SAFETY: row + rows ≤ shape.rows, at < blocks, point < points.
                 unsafe {
                     let v = v.add(point * shape.v_point + row * shape.v_row);

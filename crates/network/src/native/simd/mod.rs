@@ -10,6 +10,7 @@
 //! The tests run all kernels of the machine against definitions written in safe Rust.
 
 mod gemm;
+mod roofline;
 mod toom;
 mod transform;
 mod vector;
@@ -128,6 +129,42 @@ impl Kernel {
                 #[cfg(target_arch = "aarch64")]
                 Self::Neon(Found(())) => neon::products(shape, v, u, m),
                 Self::Portable => portable::products(shape, v, u, m),
+            }
+        }
+    }
+
+    /// Multiplies and adds in registers for `rounds`: a number that keeps the work alive, and the
+    /// floating-point operations done.
+    pub(super) fn multiply(self, rounds: usize) -> (f32, f64) {
+        // SAFETY: a `Found` exists only where its instructions were found.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512(Found(())) => avx512::multiply(rounds),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2(Found(())) => avx2::multiply(rounds),
+                #[cfg(target_arch = "aarch64")]
+                Self::Neon(Found(())) => neon::multiply(rounds),
+                Self::Portable => portable::multiply(rounds),
+            }
+        }
+    }
+
+    /// Reads all of `from` but a rest shorter than eight vectors; returns a number that keeps the
+    /// work alive.
+    pub(super) fn read(self, from: &[f32]) -> f32 {
+        let (start, length) = (from.as_ptr(), from.len());
+        // SAFETY: a `Found` exists only where its instructions were found, and `start` points at
+        // `length` floats.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512(Found(())) => avx512::read(start, length),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2(Found(())) => avx2::read(start, length),
+                #[cfg(target_arch = "aarch64")]
+                Self::Neon(Found(())) => neon::read(start, length),
+                Self::Portable => portable::read(start, length),
             }
         }
     }
@@ -299,7 +336,23 @@ macro_rules! kernel {
     ($name:ident, $vector:ty, #[$features:meta]) => {
         mod $name {
             use super::{F2, F4, F5, F6, Finish, Layout, Planes, Products, TilePlace, TileSize};
-            use super::{gemm, transform, vector};
+            use super::{gemm, roofline, transform, vector};
+
+            /// # Safety
+            /// The machine has the instructions.
+            #[$features]
+            pub(super) unsafe fn multiply(rounds: usize) -> (f32, f64) {
+                // SAFETY: the caller's.
+                unsafe { roofline::multiply::<$vector>(rounds) }
+            }
+
+            /// # Safety
+            /// The machine has the instructions; see [`roofline::read`].
+            #[$features]
+            pub(super) unsafe fn read(from: *const f32, length: usize) -> f32 {
+                // SAFETY: the caller's.
+                unsafe { roofline::read::<$vector>(from, length) }
+            }
 
             /// # Safety
             /// The machine has the instructions; see [`gemm::products`].

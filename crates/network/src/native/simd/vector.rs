@@ -34,6 +34,9 @@ pub(super) trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> {
     /// `to` points at room for [`Self::LANES`] floats.
     unsafe fn store(self, to: *mut f32);
 
+    /// Asks for the cache line at `at`, which need not be memory that exists.
+    fn prefetch(at: *const f32);
+
     /// `self · factor + addend`, rounded once where the machine can.
     fn times_plus(self, factor: Self, addend: Self) -> Self;
 
@@ -52,7 +55,8 @@ pub(super) trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> {
 macro_rules! vector {
     (
         $(#[$doc:meta])* $name:ident($raw:ty), $lanes:literal lanes, $rows:literal rows,
-        $splat:path, $load:path, $store:path, $add:path, $sub:path, $max:path, $fma:expr
+        $splat:path, $load:path, $store:path, $add:path, $sub:path, $max:path, $fma:expr,
+        $prefetch:expr
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
@@ -96,6 +100,10 @@ macro_rules! vector {
                 unsafe { $store(to, self.0) }
             }
             #[inline(always)]
+            fn prefetch(at: *const f32) {
+                $prefetch(at);
+            }
+            #[inline(always)]
             fn times_plus(self, factor: Self, addend: Self) -> Self {
                 // SAFETY: `self` exists, so the instructions do.
                 Self(unsafe { $fma(self.0, factor.0, addend.0) })
@@ -112,25 +120,32 @@ macro_rules! vector {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256, __m512, _mm256_add_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps,
-        _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_add_ps, _mm512_fmadd_ps,
-        _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+        __m256, __m512, _MM_HINT_T1, _mm_prefetch, _mm256_add_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_max_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_add_ps,
+        _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_ps, _mm512_storeu_ps,
+        _mm512_sub_ps,
     };
 
     use super::{Add, Sub, Vector};
+
+    #[inline(always)]
+    fn prefetch(at: *const f32) {
+        // SAFETY: SSE is part of x86-64, and a prefetch of no memory does nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+    }
 
     vector!(
         /// AVX2 and FMA: 16 registers, of which a tile takes 12 sums, 2 weights and 1 input.
         Avx2(__m256), 8 lanes, 6 rows,
         _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
-        _mm256_add_ps, _mm256_sub_ps, _mm256_max_ps, _mm256_fmadd_ps
+        _mm256_add_ps, _mm256_sub_ps, _mm256_max_ps, _mm256_fmadd_ps, prefetch
     );
     vector!(
         /// AVX-512F: 32 registers, of which a tile takes 24 sums and 2 weights; inputs are
         /// broadcast by the multiplication itself.
         Avx512(__m512), 16 lanes, 12 rows,
         _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
-        _mm512_add_ps, _mm512_sub_ps, _mm512_max_ps, _mm512_fmadd_ps
+        _mm512_add_ps, _mm512_sub_ps, _mm512_max_ps, _mm512_fmadd_ps, prefetch
     );
 }
 #[cfg(target_arch = "x86_64")]
@@ -148,7 +163,7 @@ mod arm {
         /// NEON: 32 registers, of which a tile takes 24 sums, 2 weights and 1 input.
         Neon(float32x4_t), 4 lanes, 12 rows,
         vdupq_n_f32, vld1q_f32, vst1q_f32,
-        vaddq_f32, vsubq_f32, vmaxq_f32, |a, b, c| vfmaq_f32(c, a, b)
+        vaddq_f32, vsubq_f32, vmaxq_f32, |a, b, c| vfmaq_f32(c, a, b), |_| ()
     );
 }
 #[cfg(target_arch = "aarch64")]
@@ -199,6 +214,8 @@ impl Vector for Plain {
         // SAFETY: the caller has the room; an array of floats is aligned as a float is.
         unsafe { to.cast::<[f32; 4]>().write(self.0) }
     }
+    #[inline(always)]
+    fn prefetch(_: *const f32) {}
     #[inline(always)]
     fn times_plus(self, factor: Self, addend: Self) -> Self {
         // Two roundings: without the instruction, rounding once is a slow library call.
