@@ -61,6 +61,8 @@ pub enum Command {
     /// Speed, with a deterministic signature.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// What of this machine can be used, and what to do about the rest.
+    Doctor(DoctorArgs),
 }
 
 /// Arguments of the loop and its three parts.
@@ -408,21 +410,8 @@ pub enum ConfigCommand {
 /// `tengen bench`.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Evaluations per second of a config's net on the native path.
-    Inference {
-        /// The config file.
-        #[arg(long)]
-        config: PathBuf,
-        /// Positions a batch.
-        #[arg(long, default_value_t = 64)]
-        batch: usize,
-        /// Seconds to measure.
-        #[arg(long, default_value_t = 3.0)]
-        seconds: f64,
-        /// Facts as JSON on standard output.
-        #[arg(long)]
-        json: bool,
-    },
+    /// Evaluations per second of a net on the native path, beside the machine's own peak.
+    Inference(InferenceBenchArgs),
     /// Random games per second, legal moves under superko, copies of a state.
     Rules {
         /// Rounds a figure, of 200 ms each; the best and the median are given.
@@ -450,4 +439,47 @@ pub enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `tengen bench inference`.
+#[derive(Clone, Debug, Args)]
+pub struct InferenceBenchArgs {
+    /// The config file; without one, the defaults.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Another board side than the config's.
+    #[arg(long)]
+    pub size: Option<usize>,
+    /// Another number of blocks than the config's.
+    #[arg(long)]
+    pub blocks: Option<usize>,
+    /// Another number of channels than the config's.
+    #[arg(long)]
+    pub channels: Option<usize>,
+    /// Positions a batch.
+    #[arg(long, default_value_t = 32)]
+    pub batch: usize,
+    /// Threads, each with an evaluator and batches of its own.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
+    /// Seconds to measure.
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
+    /// Measure burn's forward pass on the same positions too.
+    #[arg(long)]
+    pub compare_burn: bool,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The folder that runs will lie in; it need not exist.
+    #[arg(long, default_value = "data/runs")]
+    pub dir: PathBuf,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
 }

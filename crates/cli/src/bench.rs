@@ -1,24 +1,17 @@
 //! Speed, each figure beside a signature that only a change of behaviour moves.
 
-use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::json;
-use tengen_inference::{Leaf, LeafEvaluator};
-use tengen_network::NativeEvaluator;
-use tengen_rules::{BoardSize, Symmetry};
+use tengen_rules::BoardSize;
 use tengen_search::SearchConfig;
 
 use crate::args::BenchCommand;
-use crate::config::Config;
+use crate::bench_inference;
 
 /// Runs one bench and prints it.
 pub fn run(what: &BenchCommand) -> Result<()> {
     let (facts, as_json) = match what {
-        BenchCommand::Inference { config, batch, seconds, json } => {
-            (inference(&Config::load(config)?, *batch, *seconds)?, *json)
-        }
+        BenchCommand::Inference(args) => (bench_inference::run(args)?, args.json),
         BenchCommand::Rules { rounds, json } => (crate::bench_rules::measure(*rounds, 200)?, *json),
         BenchCommand::Search { size, visits, games, moves, json } => {
             (search(*size, *visits, *games, *moves)?, *json)
@@ -30,43 +23,6 @@ pub fn run(what: &BenchCommand) -> Result<()> {
         println!("{facts:#}");
     }
     Ok(())
-}
-
-/// One thread of the native path on the positions of one game.
-fn inference(config: &Config, batch: usize, seconds: f64) -> Result<serde_json::Value> {
-    let settings = config.rules.settings()?;
-    let weights = config.network.init_weights(config.run.seed)?;
-    let capacity = NonZeroUsize::new(batch).context("--batch must be at least 1")?;
-    let mut evaluator = NativeEvaluator::new(&config.network, &weights, capacity)?;
-    let mut states = Vec::with_capacity(batch);
-    let mut state = settings.initial_state();
-    while states.len() < batch {
-        states.push(state.clone());
-        let legal: Vec<usize> = state.legal_moves().iter().collect();
-        let action = legal[(states.len() * 7919) % legal.len()];
-        state.play(settings.size.move_at(action))?;
-        if state.is_over() {
-            state = settings.initial_state();
-        }
-    }
-    let leaves: Vec<Leaf<'_>> =
-        states.iter().map(|s| Leaf { state: s, symmetry: Symmetry::IDENTITY }).collect();
-    let answers = evaluator.evaluate(&leaves)?;
-    let signature: f64 = answers
-        .iter()
-        .map(|a| f64::from(a.value.get()) + f64::from(a.policy[a.policy.len() / 2]))
-        .sum();
-    let (began, mut evaluations) = (Instant::now(), 0usize);
-    let limit = Duration::from_secs_f64(seconds.clamp(0.1, 600.0));
-    while began.elapsed() < limit {
-        evaluations += evaluator.evaluate(&leaves)?.len();
-    }
-    let rate = evaluations as f64 / began.elapsed().as_secs_f64();
-    let flops = tengen_network::describe(&config.network, settings.size)?.flops_per_position as f64;
-    Ok(json!({
-        "what": "inference", "threads": 1, "batch": batch, "evals_per_s": rate,
-        "gflop_per_s": rate * flops / 1e9, "signature": format!("{signature:.4}"),
-    }))
 }
 
 /// One thread of search on many trees, the evaluator answering at once.

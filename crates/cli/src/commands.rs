@@ -17,7 +17,9 @@ use crate::pipeline::{self, LOOP_WORKER, Parts, check_worker};
 use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
-use crate::{bench, engines, gate_stats, ladder, logging, matches, report, sgf, status, suite};
+use crate::{
+    bench, doctor, engines, gate_stats, ladder, logging, matches, report, sgf, status, suite,
+};
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -80,6 +82,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Sgf(what) => return sgf::run(&what),
         Command::Bench(what) => bench::run(&what)?,
+        Command::Doctor(args) => {
+            let ok = doctor::run(&args)?;
+            return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

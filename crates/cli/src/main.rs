@@ -5,9 +5,11 @@
 
 mod args;
 mod bench;
+mod bench_inference;
 mod bench_rules;
 mod commands;
 mod config;
+mod doctor;
 mod engines;
 mod gate_stats;
 mod ladder;

@@ -1,0 +1,183 @@
+//! `tengen bench inference`: evaluations a second, beside what the machine could do at best.
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use tengen_inference::{Evaluation, Leaf, LeafEvaluator};
+use tengen_network::{BurnEvaluator, DeviceKind, NativeEvaluator, Peaks, describe};
+use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
+
+use crate::args::InferenceBenchArgs;
+use crate::config::Config;
+
+/// Measures the native path on the positions of one game.
+pub fn run(args: &InferenceBenchArgs) -> Result<Value> {
+    let config = args.config.as_deref().map(Config::load).transpose()?.unwrap_or_default();
+    let mut network = config.network;
+    network.blocks = args.blocks.unwrap_or(network.blocks);
+    network.channels = args.channels.unwrap_or(network.channels);
+    let size = match args.size {
+        Some(side) => BoardSize::square(side)?,
+        None => config.rules.settings()?.size,
+    };
+    let capacity = NonZeroUsize::new(args.batch).context("--batch must be at least 1")?;
+    if args.threads == 0 {
+        bail!("--threads must be at least 1");
+    }
+    let weights = network.init_weights(config.run.seed)?;
+    let evaluator = NativeEvaluator::new(&network, &weights, capacity)?;
+    let states = positions(size, args.batch)?;
+    let leaves: Vec<Leaf<'_>> =
+        states.iter().map(|s| Leaf { state: s, symmetry: Symmetry::IDENTITY }).collect();
+
+    let peaks = Peaks::measure();
+    let limit = Duration::from_secs_f64(args.seconds.clamp(0.1, 600.0));
+    let (rate, answers) = measure(&evaluator, &leaves, args.threads, limit)?;
+    let direct = describe(&network, size)?.flops_per_position as f64;
+    let products = 2.0 * evaluator.multiply_adds(size) as f64;
+    let per_thread = rate / args.threads as f64;
+    let mut facts = json!({
+        "what": "inference",
+        "backend": "native",
+        "kernel": evaluator.kernel(),
+        "tile": format!("F({0}x{0},3x3)", evaluator.tile(size)),
+        "precision": "f32",
+        "width": size.width(),
+        "height": size.height(),
+        "blocks": network.blocks,
+        "channels": network.channels,
+        "batch": args.batch,
+        "threads": args.threads,
+        "evals_per_s": rate,
+        "evals_per_s_per_thread": per_thread,
+        "direct_gflop_per_s": rate * direct / 1e9,
+        "products_gflop_per_s": rate * products / 1e9,
+        "share_of_measured_peak": per_thread * products / 1e9 / peaks.gflop_per_s,
+        "peaks_of_one_thread": peaks,
+        "peak_memory_mib": peak_memory_mib(),
+        "checksum": checksum(&answers),
+    });
+    if args.compare_burn {
+        let device = DeviceKind::Cpu.device();
+        let burn = BurnEvaluator::new(&network, &weights, &device, capacity)?;
+        facts["burn"] = compare(burn, &leaves, limit, rate, &answers)?;
+    }
+    Ok(facts)
+}
+
+/// `count` positions of games in which every move is a fixed stride through the legal ones.
+fn positions(size: BoardSize, count: usize) -> Result<Vec<GameState>> {
+    let start = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5)?);
+    let (mut states, mut state) = (Vec::with_capacity(count), start.clone());
+    while states.len() < count {
+        states.push(state.clone());
+        let legal: Vec<usize> = state.legal_moves().iter().collect();
+        state.play(size.move_at(legal[(states.len() * 7919) % legal.len()]))?;
+        if state.is_over() {
+            state = start.clone();
+        }
+    }
+    Ok(states)
+}
+
+/// Evaluations a second of all threads together, each with a clone of `evaluator`, and the answers.
+fn measure(
+    evaluator: &NativeEvaluator,
+    leaves: &[Leaf<'_>],
+    threads: usize,
+    limit: Duration,
+) -> Result<(f64, Vec<Evaluation>)> {
+    let work = || -> Result<(f64, Vec<Evaluation>)> {
+        let mut own = evaluator.clone();
+        let answers = own.evaluate(leaves)?;
+        let (began, mut done) = (Instant::now(), 0usize);
+        while began.elapsed() < limit {
+            done += own.evaluate(leaves)?.len();
+        }
+        Ok((done as f64 / began.elapsed().as_secs_f64(), answers))
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let (mut total, mut answers) = (0.0, Vec::new());
+        for thread in running {
+            let Ok(result) = thread.join() else { bail!("a thread of the bench panicked") };
+            let (rate, own) = result?;
+            total += rate;
+            answers = own;
+        }
+        Ok((total, answers))
+    })
+}
+
+/// The same work through burn's forward pass, on as many threads as it takes.
+fn compare(
+    mut burn: BurnEvaluator,
+    leaves: &[Leaf<'_>],
+    limit: Duration,
+    native_rate: f64,
+    native: &[Evaluation],
+) -> Result<Value> {
+    let answers = burn.evaluate(leaves)?;
+    let mut worst = 0.0f32;
+    for (a, b) in native.iter().zip(&answers) {
+        worst = worst.max((a.value.get() - b.value.get()).abs());
+        for (x, y) in a.policy.iter().zip(&b.policy) {
+            worst = worst.max((x - y).abs());
+        }
+    }
+    let (began, mut done) = (Instant::now(), 0usize);
+    while began.elapsed() < limit {
+        done += burn.evaluate(leaves)?.len();
+    }
+    let rate = done as f64 / began.elapsed().as_secs_f64();
+    Ok(json!({
+        "backend": "flex", "evals_per_s": rate, "native_is_times_as_fast": native_rate / rate,
+        "worst_difference": worst,
+    }))
+}
+
+/// A hash of all answers, bit by bit: the same on every run of a build on a machine.
+fn checksum(answers: &[Evaluation]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for answer in answers {
+        hasher.update(&answer.value.get().to_le_bytes());
+        answer.policy.iter().for_each(|p| {
+            hasher.update(&p.to_le_bytes());
+        });
+    }
+    hasher.finalize().to_hex().chars().take(16).collect()
+}
+
+/// The most memory that this process has held so far, where Linux tells it.
+fn peak_memory_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<f64>().ok().map(|kib| kib / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_the_answers_and_of_nothing_else() {
+        let args = |threads| InferenceBenchArgs {
+            config: None,
+            size: Some(5),
+            blocks: Some(1),
+            channels: Some(8),
+            batch: 7,
+            threads,
+            seconds: 0.1,
+            compare_burn: false,
+            json: true,
+        };
+        let (one, two) = (run(&args(1)).unwrap(), run(&args(2)).unwrap());
+        assert_eq!(one["checksum"], two["checksum"]);
+        assert!(one["evals_per_s"].as_f64().unwrap() > 0.0);
+        assert!(one["share_of_measured_peak"].as_f64().unwrap() > 0.0);
+        assert!(run(&InferenceBenchArgs { batch: 0, ..args(1) }).is_err());
+    }
+}
