@@ -1,6 +1,5 @@
 //! Speed, each figure beside a signature that only a change of behaviour moves.
 
-
 use anyhow::Result;
 use serde_json::json;
 use tengen_rules::BoardSize;
