@@ -84,9 +84,9 @@ const GOGUI: &str = "\
 > color C3
 = black
 > countlib C3
-= 2
+= 4
 > findlib C3
-= C4 B2…
+= C4 B2 D2 C1
 > reg_genmove w
 = …
 > final_status_list alive
