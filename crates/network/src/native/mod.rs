@@ -17,7 +17,7 @@ mod geometry;
 mod heads;
 mod packed;
 mod shared;
-mod simd;
+pub(crate) mod simd;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
