@@ -33,8 +33,7 @@ fn each_kernel_convolves_and_takes_gradients_as_defined() {
             let outputs = usize::next_multiple_of(outputs, kernel.block());
             let grid = Grid::new(3, 5, 4);
             let taps = grid.taps(count);
-            let shape =
-                Shape { taps: &taps, inputs, x_stride: inputs + 2, out_stride: outputs };
+            let shape = Shape { taps: &taps, inputs, x_stride: inputs + 2, out_stride: outputs };
             let x = random(&mut rng, grid.len * shape.x_stride);
             let w = random(&mut rng, count * inputs * outputs);
             let dz = random(&mut rng, grid.len * outputs);

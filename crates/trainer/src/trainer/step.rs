@@ -77,8 +77,7 @@ impl Trainer {
             Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
             other => other?,
         };
-        let (logits, value) =
-            (traced.output.policy_logits.clone(), traced.output.value.clone());
+        let (logits, value) = (traced.output.policy_logits.clone(), traced.output.value.clone());
         let loss = alpha_loss(logits.clone(), value.clone(), batch, self.config.value_weight);
         let policy_loss = f64::from(loss.policy.clone().into_scalar::<f32>());
         let value_loss = f64::from(loss.value.clone().into_scalar::<f32>());
