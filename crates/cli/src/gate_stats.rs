@@ -102,7 +102,7 @@ fn recipes() -> Vec<(String, GateConfig)> {
         let name = format!(
             "sprt {elo0},{elo1} alpha {alpha} beta {beta} cap {} at {} %",
             2 * pairs,
-            100.0 * threshold
+            (1000.0 * threshold).round() / 10.0
         );
         let mode = GateMode::Sprt;
         (name, GateConfig { mode, elo0, elo1, alpha, beta, pairs, threshold, ..base.clone() })

@@ -50,7 +50,7 @@ fn table(networks: &[NetworkRow], store: &Store) -> Result<String> {
             Some(m) => {
                 let games = store.match_games(m.id)?;
                 let points: f32 = games.iter().map(|g| g.points).sum();
-                format!("{points}/{}", games.len())
+                if games.is_empty() { "-".into() } else { format!("{points}/{}", games.len()) }
             }
             None => "-".into(),
         };

@@ -1,9 +1,8 @@
 //! Score and ownership by random games: real numbers where a network has no head for them.
 
-use rand::SeedableRng;
+use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tengen_inference::rollout;
-use tengen_rules::{Color, GameState};
+use tengen_rules::{Color, GameState, Playouts};
 
 /// What random games from a position came to, by area and with every stone left alive.
 #[derive(Clone, Debug)]
@@ -25,26 +24,22 @@ impl Estimate {
             owned: vec![0; state.size().area()],
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ state.situation_hash());
+        let mut playouts = Playouts::new(state);
+        let komi = state.komi().points();
         for _ in 0..games.max(1) {
-            estimate.add(&rollout(state, &mut rng));
+            let lead = f64::from(playouts.run(|| rng.next_u32()).black_lead) - komi;
+            estimate.games += 1;
+            estimate.lead_sum += lead;
+            estimate.lead_squares += lead * lead;
+            for (owned, point) in estimate.owned.iter_mut().zip(state.size().points()) {
+                *owned += match playouts.owner(point) {
+                    Some(Color::Black) => 1,
+                    Some(Color::White) => -1,
+                    None => 0,
+                };
+            }
         }
         estimate
-    }
-
-    fn add(&mut self, end: &GameState) {
-        let mut lead = -end.komi().points();
-        for (owned, owner) in self.owned.iter_mut().zip(end.area_owner()) {
-            let sign = match owner {
-                Some(Color::Black) => 1,
-                Some(Color::White) => -1,
-                None => 0,
-            };
-            *owned += sign;
-            lead += f64::from(sign);
-        }
-        self.games += 1;
-        self.lead_sum += lead;
-        self.lead_squares += lead * lead;
     }
 
     /// Black's mean lead in points, komi counted.

@@ -8,13 +8,17 @@
 //! * error texts are the draft's own where it has them (`illegal move`, `cannot undo`, …);
 //! * one colour may move twice in a row: the other passes in between, which never ends the game;
 //! * `play` goes on after two passes; `genmove` then answers `pass`;
-//! * scores are by area with every stone on the board alive, as in Tromp–Taylor and self-play: the
-//!   engine plays on until dead stones are gone, so `final_status_list dead` is empty;
+//! * under area rules without friendly passes (Tromp–Taylor) every stone on the board is alive, as in
+//!   self-play; under other rules those are dead that are enclosed by pass-alive chains or that
+//!   random games clearly give to the opponent;
 //! * White's bonus for handicap stones counts only for the handicap commands, as the rules say;
 //! * the thinking time is the visits configured, cut short by the clock where one is set.
 //!
-//! Inside: a line (`line`), the game as GTP has it (`game`), the clock (`clock`), handicap points
-//! (`handicap`), KataGo's way of writing rules (`kata_rules`), and the commands by subject.
+//! [`AnalysisEngine`] speaks KataGo's JSON analysis protocol: many positions at once.
+//!
+//! Inside: a line (`line`), who listens while a command works (`live`), the table (`commands`), the
+//! game as GTP has it (`game`), the clock (`clock`, `time`), thinking (`think`), what a search says
+//! (`info`, `estimate`, `analyze`), rules as text (`kata_rules`), and the commands by subject.
 
 mod analysis;
 mod analyze;
@@ -25,7 +29,6 @@ mod error;
 mod estimate;
 mod files;
 mod game;
-mod handicap;
 mod info;
 mod inspect;
 mod kata_rules;

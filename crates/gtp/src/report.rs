@@ -2,12 +2,17 @@
 
 use std::fmt::Write;
 
-use tengen_rules::{Color, GameState, Move};
+use tengen_rules::{
+    Color, GameState, Move, Outcome, Point, Scoring, propose_dead_with, score_position,
+};
 
 use crate::engine::Engine;
 use crate::error::GtpError;
 use crate::estimate::Estimate;
 use crate::game::stones;
+
+/// Random games that decide which stones are dead at the end.
+const DEAD_GAMES: u32 = 256;
 
 /// Random games that decide whether a stone is still worth taking, and the ownership that says so.
 const PREY_GAMES: u32 = 64;
@@ -46,25 +51,35 @@ impl Engine {
         Ok(out)
     }
 
-    /// The area score of the board as it stands.
+    /// The score of the board as it stands, dead stones taken where the rules agree on them.
     pub(crate) fn final_score(&mut self, _: &[String]) -> Result<String, GtpError> {
-        self.game.rules.playable().map_err(|_| GtpError::Score)?;
-        Ok(self.state().score_now().result_text())
+        let state = self.state();
+        state.rules().playable().map_err(|_| GtpError::Score)?;
+        let sheet = score_position(state, state.rules(), state.komi(), 0, &self.dead_stones());
+        let mut lead = sheet.black_lead_half_points();
+        if state.rules().scoring == Scoring::Territory {
+            // Prisoners made before the position had to start afresh.
+            let [black, white] = Color::BOTH.map(|c| self.game.captures(c) - state.captures(c));
+            lead += 2 * (black as i32 - white as i32);
+        }
+        Ok(Outcome::from_black_lead(lead).result_text())
     }
 
-    /// By the rules scored here every stone left on the board is alive: one chain a line.
+    /// One chain a line. Seki is not told from life: such stones are listed as alive.
     pub(crate) fn final_status_list(&mut self, args: &[String]) -> Result<String, GtpError> {
         let [status] = args else { return Err(GtpError::Syntax) };
-        match status.as_str() {
-            "alive" => {}
-            "dead" | "seki" => return Ok(String::new()),
+        let wanted = match status.as_str() {
+            "alive" => false,
+            "dead" => true,
+            "seki" => return Ok(String::new()),
             _ => return Err(GtpError::Syntax),
-        }
+        };
+        let dead = self.dead_stones();
         let mut seen = vec![false; self.game.size.area()];
         let mut lines = Vec::new();
         for color in Color::BOTH {
             for point in stones(self.state(), color) {
-                if !seen[point.index()] {
+                if !seen[point.index()] && dead.contains(&point) == wanted {
                     let chain = self.state().chain(point);
                     chain.iter().for_each(|p| seen[p.index()] = true);
                     lines.push(self.names(chain));
@@ -72,6 +87,18 @@ impl Engine {
             }
         }
         Ok(lines.join("\n"))
+    }
+
+    /// Under area rules without friendly passes none: every stone left is alive. Under others what
+    /// pass-alive chains enclose, and what random games clearly give to the opponent.
+    fn dead_stones(&self) -> Vec<Point> {
+        let (state, rules) = (self.state(), self.state().rules());
+        if rules.scoring == Scoring::Area && !rules.friendly_pass {
+            return Vec::new();
+        }
+        let estimate = Estimate::of(state, DEAD_GAMES, self.info.seed);
+        let ownership: Vec<f32> = estimate.ownership().map(|owned| owned as f32).collect();
+        propose_dead_with(state, &ownership)
     }
 
     /// Whether stones of the opponent are left that random games nearly always take.

@@ -1,11 +1,11 @@
 //! Board, komi, rules, handicap and time.
 
-use tengen_rules::{BoardSize, Komi, Move, Point};
+use tengen_rules::{BoardSize, Komi, Move, Point, fixed_handicap, free_handicap};
 
 use crate::engine::{Engine, color};
 use crate::error::GtpError;
 use crate::game::Game;
-use crate::{handicap, kata_rules};
+use crate::kata_rules;
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, GtpError> {
     text.parse().map_err(|_| GtpError::Syntax)
@@ -55,7 +55,7 @@ impl Engine {
     }
 
     pub(crate) fn kata_get_rules(&mut self, _: &[String]) -> Result<String, GtpError> {
-        Ok(kata_rules::to_json(self.game.rules))
+        Ok(self.game.rules.to_katago_json())
     }
 
     pub(crate) fn kata_set_rules(&mut self, args: &[String]) -> Result<String, GtpError> {
@@ -67,16 +67,14 @@ impl Engine {
 
     pub(crate) fn fixed_handicap(&mut self, args: &[String]) -> Result<String, GtpError> {
         let count = self.handicap_count(args)?;
-        let points = handicap::fixed(self.game.size, count).ok_or(GtpError::StoneCount)?;
+        let points = fixed_handicap(self.game.size, count).map_err(|_| GtpError::StoneCount)?;
         self.place(&points)
     }
 
     pub(crate) fn place_free_handicap(&mut self, args: &[String]) -> Result<String, GtpError> {
         let count = self.handicap_count(args)?;
-        if !(2..self.game.size.area()).contains(&count) {
-            return Err(GtpError::StoneCount);
-        }
-        self.place(&handicap::free(self.game.size, count))
+        let points = free_handicap(self.game.size, count).map_err(|_| GtpError::StoneCount)?;
+        self.place(&points)
     }
 
     pub(crate) fn set_free_handicap(&mut self, args: &[String]) -> Result<String, GtpError> {

@@ -84,9 +84,9 @@ const GOGUI: &str = "\
 > color C3
 = black
 > countlib C3
-= 2
+= 4
 > findlib C3
-= C4 B2…
+= C4 B2 D2 C1
 > reg_genmove w
 = …
 > final_status_list alive
@@ -285,4 +285,21 @@ fn rules_stay_until_changed_and_one_part_can_be_changed() {
     assert!(say(&mut engine, "kata-set-rule colour red").starts_with("? "));
     assert_eq!(say(&mut engine, "kgs-rules chinese"), "=");
     assert!(say(&mut engine, "kata-get-rules").contains("\"ko\":\"POSITIONAL\""));
+}
+
+#[test]
+fn the_score_follows_the_rules_that_are_set() {
+    // White's stone in Black's corner is dead where players agree on that, alive where not.
+    let mut engine = engine();
+    for line in ["boardsize 5", "komi 0.5"] {
+        say(&mut engine, line);
+    }
+    say(&mut engine, "set_position b B1 b B2 b B3 b A3 b B4 b B5 b D1 b D2 b D3 b D4 b D5 w A1");
+    assert_eq!(say(&mut engine, "final_status_list dead"), "=");
+    say(&mut engine, "kata-set-rules chinese");
+    assert_eq!(say(&mut engine, "final_status_list dead"), "= A1");
+    assert_eq!(say(&mut engine, "final_score"), "= B+24.5");
+    // 13 points of its own with the one under the prisoner, and the prisoner.
+    say(&mut engine, "kata-set-rules japanese");
+    assert_eq!(say(&mut engine, "final_score"), "= B+14.5");
 }

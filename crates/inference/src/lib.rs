@@ -30,7 +30,7 @@ pub use count::{CountingEvaluator, EvalStats};
 pub use error::EvalError;
 pub use evaluation::Evaluation;
 pub use leaf::{Leaf, LeafEvaluator};
-pub use rollout::{RolloutEvaluator, rollout};
+pub use rollout::RolloutEvaluator;
 pub use scripted::ScriptedEvaluator;
 pub use softmax::masked_softmax;
 pub use uniform::UniformEvaluator;

@@ -9,7 +9,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use crate::{HostTensor, NORM_EPSILON, NetworkError, Weights};
 
 /// How far one training batch moves the running statistics.
-const NORM_MOMENTUM: f64 = 0.1;
+pub(crate) const NORM_MOMENTUM: f64 = 0.1;
 
 /// A square convolution that keeps the board's size; no bias, stride 1.
 #[derive(Module, Debug)]

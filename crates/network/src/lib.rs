@@ -26,6 +26,7 @@ mod layers;
 mod naming;
 mod native;
 mod net;
+mod training;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
@@ -38,4 +39,5 @@ pub use id::NetworkId;
 pub use init::init_seeded;
 pub use native::{KernelCheck, NativeEvaluator, Peaks, check_kernels};
 pub use net::{Net, NetOutput};
+pub use training::{Traced, TrainingNet};
 pub use weights::{HostTensor, Weights};

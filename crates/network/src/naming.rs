@@ -38,6 +38,13 @@ impl Net {
         Weights(found.collect())
     }
 
+    /// The same for the tensors after the heads' first convolutions alone.
+    pub(crate) fn top_gradients(&self, grads: &Gradients) -> Weights {
+        let slots = self.top_slots().into_iter();
+        let found = slots.filter_map(|(name, slot)| Some((name.into(), slot.gradient(grads)?)));
+        Weights(found.collect())
+    }
+
     fn slots(&self) -> Vec<(String, Slot<'_>)> {
         let mut slots = Vec::new();
         slots.push(("stem.conv.weight".into(), Slot::Four(&self.stem.conv.weight)));
@@ -53,20 +60,24 @@ impl Net {
         let (policy, value) = (&self.policy, &self.value);
         push_norm(&mut slots, "policy.bn", &policy.bn);
         push_norm(&mut slots, "value.bn", &value.bn);
-        let rest = [
-            ("policy.conv.weight", Slot::Four(&policy.conv.weight)),
+        slots.push(("policy.conv.weight".into(), Slot::Four(&policy.conv.weight)));
+        slots.push(("value.conv.weight".into(), Slot::Four(&value.conv.weight)));
+        slots.extend(self.top_slots().map(|(name, slot)| (name.to_owned(), slot)));
+        slots
+    }
+
+    fn top_slots(&self) -> [(&'static str, Slot<'_>); 8] {
+        let (policy, value) = (&self.policy, &self.value);
+        [
             ("policy.out.weight", Slot::Four(&policy.out.weight)),
             ("policy.out.bias", Slot::One(&policy.out.bias)),
             ("policy.pass.weight", Slot::Two(&policy.pass.weight)),
             ("policy.pass.bias", Slot::One(&policy.pass.bias)),
-            ("value.conv.weight", Slot::Four(&value.conv.weight)),
             ("value.hidden.weight", Slot::Two(&value.hidden.weight)),
             ("value.hidden.bias", Slot::One(&value.hidden.bias)),
             ("value.out.weight", Slot::Two(&value.out.weight)),
             ("value.out.bias", Slot::One(&value.out.bias)),
-        ];
-        slots.extend(rest.map(|(name, slot)| (name.to_owned(), slot)));
-        slots
+        ]
     }
 }
 

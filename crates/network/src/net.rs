@@ -122,8 +122,12 @@ pub(crate) struct PolicyHead {
 impl PolicyHead {
     /// `[B, C, H, W]` to `[B, H·W + 1]`.
     fn forward(&self, x: Tensor<4>) -> Tensor<2> {
-        let [batch, _, height, width] = x.dims();
-        let p = relu(self.bn.forward(self.conv.forward(x)));
+        self.answer(relu(self.bn.forward(self.conv.forward(x))))
+    }
+
+    /// What follows the features of the first convolution: `[B, P, H, W]` to `[B, H·W + 1]`.
+    pub(crate) fn answer(&self, p: Tensor<4>) -> Tensor<2> {
+        let [batch, _, height, width] = p.dims();
         let pass = self.pass.forward(pool(p.clone()));
         let points = self.out.forward(p).reshape([batch, height * width]);
         Tensor::cat(vec![points, pass], 1)
@@ -141,8 +145,12 @@ pub(crate) struct ValueHead {
 impl ValueHead {
     /// `[B, C, H, W]` to `[B]`.
     fn forward(&self, x: Tensor<4>) -> Tensor<1> {
-        let batch = x.dims()[0];
-        let v = relu(self.bn.forward(self.conv.forward(x)));
+        self.answer(relu(self.bn.forward(self.conv.forward(x))))
+    }
+
+    /// What follows the features of the first convolution: `[B, V, H, W]` to `[B]`.
+    pub(crate) fn answer(&self, v: Tensor<4>) -> Tensor<1> {
+        let batch = v.dims()[0];
         let hidden = relu(self.hidden.forward(pool(v)));
         self.out.forward(hidden).tanh().reshape([batch])
     }

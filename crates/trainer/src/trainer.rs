@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use burn::tensor::Device;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tengen_network::{DeviceKind, NetworkConfig, Weights};
+use tengen_network::{DeviceKind, NetworkConfig, TrainingNet, Weights};
 use tengen_record::GameRecord;
 
 use crate::checkpoint::{self, Checkpoint, State};
@@ -21,7 +20,7 @@ const STREAM: u64 = 0x74_7261_696e;
 pub struct Trainer {
     config: TrainerConfig,
     network: NetworkConfig,
-    device: Device,
+    net: TrainingNet,
     checkpoints: PathBuf,
     state: State,
     rng: ChaCha8Rng,
@@ -53,7 +52,7 @@ impl Trainer {
         let mut trainer = Self {
             config: config.clone(),
             network: network.clone(),
-            device: DeviceKind::Cpu.training_device(),
+            net: TrainingNet::new(network, &DeviceKind::Cpu.training_device())?,
             checkpoints: run_dir.join("checkpoints"),
             state: State::fresh(run_seed),
             rng: ChaCha8Rng::seed_from_u64(run_seed),

@@ -151,7 +151,10 @@ impl Training {
 
     /// Writes a checkpoint.
     pub fn save(&mut self) -> Result<()> {
-        self.trainer.save_checkpoint().context("the checkpoint could not be written")?;
+        self.trainer.save_checkpoint().context(
+            "the checkpoint could not be written; what is stored is safe, and the checkpoint before \
+             it stands: free some space or mend the folder, then start again",
+        )?;
         Ok(())
     }
 

@@ -19,7 +19,7 @@ mod heads;
 mod packed;
 mod peaks;
 mod shared;
-mod simd;
+pub(crate) mod simd;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

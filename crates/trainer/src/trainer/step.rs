@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use serde::Serialize;
-use tengen_network::{Net, NetworkError};
+use tengen_network::NetworkError;
 
 use super::Trainer;
 use crate::loss::accuracies;
@@ -72,20 +72,13 @@ impl Trainer {
     /// Forward, backward and update on copies, which replace the current tensors only when all is
     /// finite; else names what was not.
     fn attempt(&mut self, batch: &Batch) -> Result<Result<StepReport, String>, TrainError> {
-        let net = match Net::from_weights(&self.network, &self.weights, &self.device) {
+        let shape = [batch.len, batch.size.height(), batch.size.width()];
+        let traced = match self.net.forward(&self.weights, &batch.planes, shape) {
             Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
             other => other?,
         };
-        let shape = [
-            batch.len,
-            batch.planes.len() / batch.len / batch.size.area(),
-            batch.size.height(),
-            batch.size.width(),
-        ];
-        let planes =
-            Tensor::<4>::from_data(TensorData::new(batch.planes.clone(), shape), &self.device);
-        let output = net.forward(planes);
-        let (logits, value) = (output.policy_logits, output.value);
+        let (logits, value) =
+            (traced.output.policy_logits.clone(), traced.output.value.clone());
         let loss = alpha_loss(logits.clone(), value.clone(), batch, self.config.value_weight);
         let policy_loss = f64::from(loss.policy.clone().into_scalar::<f32>());
         let value_loss = f64::from(loss.value.clone().into_scalar::<f32>());
@@ -94,7 +87,7 @@ impl Trainer {
         }
         let (policy_accuracy, value_accuracy) = accuracies(&host(logits), &host(value), batch);
 
-        let gradient = net.gradients(&loss.total.backward());
+        let gradient = self.net.gradients(&traced, &loss.total.backward());
         let grad_norm = norm(&gradient);
         if !grad_norm.is_finite() {
             return Ok(Err("the gradient".to_owned()));
@@ -105,12 +98,10 @@ impl Trainer {
         let l2 = self.config.weight_decay * decayed_square_sum(&self.weights);
 
         let mut weights = self.weights.clone();
-        for (name, tensor) in net.to_weights().0 {
-            if is_statistic(&name) {
-                if tensor.data.iter().any(|x| !x.is_finite()) {
-                    return Ok(Err(name));
-                }
-                weights.0.insert(name, tensor);
+        self.net.move_statistics(&mut weights);
+        for (name, tensor) in &weights.0 {
+            if is_statistic(name) && tensor.data.iter().any(|x| !x.is_finite()) {
+                return Ok(Err(name.clone()));
             }
         }
         let mut momentum = self.momentum.clone();

@@ -13,7 +13,7 @@ mod gemm;
 mod roofline;
 mod toom;
 mod transform;
-mod vector;
+pub(crate) mod vector;
 
 #[cfg(test)]
 mod tests;
@@ -26,11 +26,11 @@ pub(super) use transform::{Finish, Layout, Planes, TilePlace};
 
 /// Proof that an instruction set was found on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found(());
+pub(crate) struct Found(());
 
 /// The instruction set that the kernels use. They differ in rounding only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kernel {
+pub(crate) enum Kernel {
     /// AVX-512F.
     #[cfg(target_arch = "x86_64")]
     Avx512(Found),
@@ -46,7 +46,7 @@ pub(super) enum Kernel {
 
 impl Kernel {
     /// All that this machine has, fastest first.
-    pub(super) fn available() -> Vec<Self> {
+    pub(crate) fn available() -> Vec<Self> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
@@ -66,12 +66,12 @@ impl Kernel {
     }
 
     /// The fastest that this machine has.
-    pub(super) fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         Self::available()[0]
     }
 
     /// What people call it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => "avx512",
@@ -84,7 +84,7 @@ impl Kernel {
     }
 
     /// Numbers in a vector.
-    pub(super) fn lanes(self) -> usize {
+    pub(crate) fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => vector::Avx512::LANES,
@@ -97,7 +97,7 @@ impl Kernel {
     }
 
     /// Columns of a block of weights.
-    pub(super) fn block(self) -> usize {
+    pub(crate) fn block(self) -> usize {
         gemm::COLUMN_VECTORS * self.lanes()
     }
 

@@ -10,7 +10,7 @@
 use std::ops::{Add, Sub};
 
 /// Some `f32` lanes that are worked on together.
-pub(super) trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> {
+pub(crate) trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> {
     /// Numbers in a vector.
     const LANES: usize;
     /// Rows of a full tile of the matrix kernel: as many as the registers hold.
@@ -60,7 +60,7 @@ macro_rules! vector {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        pub(in crate::native::simd) struct $name($raw);
+        pub(crate) struct $name($raw);
 
         impl Add for $name {
             type Output = Self;
@@ -149,7 +149,7 @@ mod x86 {
     );
 }
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{Avx2, Avx512};
+pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
@@ -167,11 +167,11 @@ mod arm {
     );
 }
 #[cfg(target_arch = "aarch64")]
-pub(super) use arm::Neon;
+pub(crate) use arm::Neon;
 
 /// Four numbers of plain Rust, for any machine.
 #[derive(Clone, Copy)]
-pub(super) struct Plain([f32; 4]);
+pub(crate) struct Plain([f32; 4]);
 
 impl Plain {
     #[inline(always)]

@@ -1,0 +1,214 @@
+//! The kernels against their definitions, and the whole pass against burn's.
+
+use burn::tensor::{Tensor, TensorData};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::body::Body;
+use super::grid::Grid;
+use super::kernels;
+use super::loops::Shape;
+use super::*;
+use crate::DeviceKind;
+
+fn random(rng: &mut ChaCha8Rng, length: usize) -> Vec<f32> {
+    (0..length).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+/// `dims`, then the largest distance allowed between numbers about 1 in size.
+fn close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0f32, |a, b| a.max(b.abs())).max(1e-3);
+    for (index, (a, b)) in found.iter().zip(expected).enumerate() {
+        let distance = (a - b).abs() / scale;
+        assert!(distance <= tolerance, "{what}, number {index}: {a} against {b}");
+    }
+}
+
+#[test]
+fn each_kernel_convolves_and_takes_gradients_as_defined() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for kernel in Kernel::available() {
+        for (inputs, outputs, count) in [(17, 32, 9), (5, 96, 9), (32, 32, 1), (1, 32, 9)] {
+            let outputs = usize::next_multiple_of(outputs, kernel.block());
+            let grid = Grid::new(3, 5, 4);
+            let taps = grid.taps(count);
+            let shape =
+                Shape { taps: &taps, inputs, x_stride: inputs + 2, out_stride: outputs };
+            let x = random(&mut rng, grid.len * shape.x_stride);
+            let w = random(&mut rng, count * inputs * outputs);
+            let dz = random(&mut rng, grid.len * outputs);
+            let start = random(&mut rng, grid.len * outputs);
+            let (mut out, mut dw) = (start.clone(), w.clone());
+            for points in grid.points.chunks(grid.area) {
+                kernels::convolve(kernel, &shape, points, &x, &w, true, &mut out);
+                kernels::weight_gradient(kernel, &shape, points, &x, &dz, &mut dw);
+            }
+            let (mut expected, mut expected_dw) = (start, w.clone());
+            let block = kernel.block();
+            for &point in &grid.points {
+                for (row, output) in
+                    (0..count * inputs).flat_map(|row| (0..outputs).map(move |o| (row, o)))
+                {
+                    let (tap, input) = (row / inputs, row % inputs);
+                    let from = point.wrapping_add_signed(taps[tap]) * shape.x_stride + input;
+                    let packed = (output / block * count * inputs + row) * block + output % block;
+                    expected[point * outputs + output] += x[from] * w[packed];
+                    expected_dw[row * outputs + output] += x[from] * dz[point * outputs + output];
+                }
+            }
+            close(&out, &expected, 1e-5, &format!("{} forward", kernel.name()));
+            close(&dw, &expected_dw, 1e-5, &format!("{} weights", kernel.name()));
+            let mut written = dz.clone();
+            kernels::convolve(kernel, &shape, &grid.points[..1], &x, &w, false, &mut written);
+            kernels::convolve(kernel, &shape, &grid.points[..1], &x, &w, true, &mut written);
+            let (first, at) = (grid.points[0] * outputs, 2.0);
+            let zeros: Vec<f32> = (0..outputs).map(|o| (written[first + o]) / at).collect();
+            let mut once = vec![0.0; grid.len * outputs];
+            kernels::convolve(kernel, &shape, &grid.points[..1], &x, &w, false, &mut once);
+            close(&zeros, &once[first..][..outputs], 1e-5, "written, then added");
+        }
+    }
+}
+
+fn config(blocks: usize, channels: usize) -> NetworkConfig {
+    NetworkConfig {
+        blocks,
+        channels,
+        policy_channels: 3,
+        value_channels: 4,
+        value_hidden: 5,
+        ..NetworkConfig::default()
+    }
+}
+
+/// Weights with a normalisation that is not the identity.
+fn weights(config: &NetworkConfig) -> Weights {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut weights = config.init_weights(7).unwrap();
+    for (name, tensor) in &mut weights.0 {
+        for x in &mut tensor.data {
+            match name.rsplit('.').next().unwrap() {
+                "gamma" => *x = rng.random_range(0.5..1.5),
+                "beta" | "bias" => *x = rng.random_range(-0.5..0.5),
+                _ => {}
+            }
+        }
+    }
+    weights
+}
+
+fn planes(shape: [usize; 3]) -> Vec<f32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let count = 17 * shape.iter().product::<usize>();
+    (0..count).map(|_| f32::from(u8::from(rng.random_bool(0.3)))).collect()
+}
+
+/// A loss in which every output has its own weight.
+fn loss(output: &NetOutput) -> Tensor<1> {
+    let logits = output.policy_logits.clone();
+    let [rows, columns] = logits.dims();
+    let ramp = (0..rows * columns).map(|i| (i as f32 * 0.37).sin()).collect::<Vec<f32>>();
+    let ramp = Tensor::from_data(TensorData::new(ramp, [rows, columns]), &logits.device());
+    (logits * ramp).sum() + (output.value.clone() - 0.3).square().sum()
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data_as::<f32>().try_into_vec().unwrap()
+}
+
+#[test]
+fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
+    let device = DeviceKind::Cpu.training_device();
+    // Without blocks, with; channels that fill a block and that don't; more boards than slots.
+    for (blocks, channels, shape) in
+        [(0, 8, [3, 5, 4]), (1, 32, [5, 6, 6]), (2, 20, [37, 4, 4]), (3, 32, [16, 7, 7])]
+    {
+        let config = config(blocks, channels);
+        let (weights, planes) = (weights(&config), planes(shape));
+        let [batch, height, width] = shape;
+
+        let net = Net::from_weights(&config, &weights, &device).unwrap();
+        let data = TensorData::new(planes.clone(), [batch, 17, height, width]);
+        let expected = net.forward(Tensor::<4>::from_data(data, &device));
+        let expected_gradients = net.gradients(&loss(&expected).backward());
+        let expected_after = net.to_weights();
+
+        for kernel in Kernel::available() {
+            let mut training = TrainingNet::new(&config, &device).unwrap();
+            training.body = Body::new(&config, kernel).unwrap();
+            let traced = training.forward(&weights, &planes, shape).unwrap();
+            let gradients = training.gradients(&traced, &loss(&traced.output).backward());
+            let mut after = weights.clone();
+            training.move_statistics(&mut after);
+
+            let what = format!("{}, {blocks} blocks, {channels} channels", kernel.name());
+            let policy = |output: &NetOutput| numbers(output.policy_logits.clone());
+            close(&policy(&traced.output), &policy(&expected), 1e-4, &what);
+            let value = |output: &NetOutput| numbers(output.value.clone());
+            close(&value(&traced.output), &value(&expected), 1e-4, &what);
+            assert!(gradients.0.keys().eq(expected_gradients.0.keys()), "{what}");
+            for (name, expected) in &expected_gradients.0 {
+                let found = &gradients.0[name];
+                assert_eq!(found.shape, expected.shape, "{what}: {name}");
+                close(&found.data, &expected.data, 1e-4, &format!("{what}: {name}"));
+            }
+            for (name, expected) in &expected_after.0 {
+                let found = &after.0[name];
+                close(&found.data, &expected.data, 1e-5, &format!("{what}: {name}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_batch() {
+    let device = DeviceKind::Cpu.training_device();
+    let config = config(2, 16);
+    let (weights, shape) = (weights(&config), [19, 5, 5]);
+    let run = |training: &mut TrainingNet| {
+        let traced = training.forward(&weights, &planes(shape), shape).unwrap();
+        let gradients = training.gradients(&traced, &loss(&traced.output).backward());
+        let mut after = weights.clone();
+        training.move_statistics(&mut after);
+        (gradients, after)
+    };
+    let mut training = TrainingNet::new(&config, &device).unwrap();
+    let expected = run(&mut training);
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut other = TrainingNet::new(&config, &device).unwrap();
+        assert_eq!(pool.install(|| run(&mut other)), expected);
+    }
+    for other in [[19, 5, 5], [4, 3, 7]] {
+        training.forward(&weights, &planes(other), other).unwrap();
+        assert_eq!(run(&mut training), expected);
+    }
+}
+
+#[test]
+fn planes_that_are_no_batch_of_the_shape_and_weights_of_another_net_are_refused() {
+    let device = DeviceKind::Cpu.training_device();
+    let config = config(1, 8);
+    let weights = weights(&config);
+    let mut training = TrainingNet::new(&config, &device).unwrap();
+    for (length, shape) in [(17 * 9 - 1, [1, 3, 3]), (0, [0, 3, 3]), (17 * 9, [1, 3, 4])] {
+        let error = training.forward(&weights, &vec![0.0; length], shape).unwrap_err();
+        assert!(matches!(error, NetworkError::WrongShape { .. }), "{error}");
+    }
+    let foreign = NetworkConfig { channels: 9, ..config }.init_weights(1).unwrap();
+    let error = training.forward(&foreign, &[0.0; 17 * 9], [1, 3, 3]).unwrap_err();
+    assert!(matches!(error, NetworkError::WrongShape { .. }), "{error}");
+}
+
+#[test]
+fn a_number_that_is_none_reaches_the_loss() {
+    let device = DeviceKind::Cpu.training_device();
+    let config = config(1, 8);
+    let weights = weights(&config);
+    let mut training = TrainingNet::new(&config, &device).unwrap();
+    let mut planes = planes([2, 3, 3]);
+    planes[0] = f32::NAN;
+    let traced = training.forward(&weights, &planes, [2, 3, 3]).unwrap();
+    assert!(numbers(loss(&traced.output))[0].is_nan());
+}
