@@ -57,8 +57,7 @@ mod tests {
                     let (ny, nx) = (y + tap / 3, x + tap % 3);
                     let on_board = (1..=height).contains(&ny) && (1..=width).contains(&nx);
                     let found = grid.points.iter().position(|&p| p == to);
-                    let expected =
-                        on_board.then(|| board * grid.area + (ny - 1) * width + nx - 1);
+                    let expected = on_board.then(|| board * grid.area + (ny - 1) * width + nx - 1);
                     assert_eq!(found, expected);
                 }
             }
