@@ -10,6 +10,7 @@
 //!                                         Net  (burn: training, and the reference evaluator)
 //! ```
 //!
+//! [`TrainingNet`] computes on plain CPUs what burn would of a training step, several times faster.
 //! [`NativeEvaluator`] answers leaves fast on plain CPUs; [`BurnEvaluator`] answers the same through
 //! burn's forward pass. burn types stay in this crate
 //! and in the trainer; devices are chosen in one file ([`DeviceKind`], `docs/adr/0001`).

@@ -5,14 +5,16 @@
 //!
 //! * [`Window`] holds the newest games and cuts them to the newest so many target positions;
 //!   a batch is drawn from it uniformly, each sample under one of the board's symmetries.
-//! * [`alpha_loss`] is the paper's loss over *legal* moves; [`Momentum`] is the optimiser. burn
-//!   takes the gradients, the update itself runs on host tensors, where it is exact to the bit and
-//!   its state is two plain files.
+//! * [`alpha_loss`] is the paper's loss over *legal* moves, and burn takes its gradients; those of the
+//!   convolutions come from [`TrainingNet`](tengen_network::TrainingNet).
+//! * [`Momentum`] is the optimiser. The update runs on host tensors, where it is exact to the bit
+//!   and its state is two plain files.
 //! * [`Trainer`] refuses a step whose numbers are not finite and goes on from good weights.
 //! * A checkpoint holds weights, momentum, the random stream and the cursor into the games, so a
 //!   run that was interrupted and resumed ends with the same bits as one that was not.
 
 mod batch;
+mod bench;
 mod checkpoint;
 mod config;
 mod error;
@@ -27,6 +29,7 @@ mod trainer;
 mod window;
 
 pub use batch::Batch;
+pub use bench::{TrainBench, bench};
 pub use config::TrainerConfig;
 pub use error::TrainError;
 pub use loss::{AlphaLoss, alpha_loss};

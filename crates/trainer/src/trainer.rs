@@ -10,9 +10,12 @@ use tengen_record::GameRecord;
 use crate::checkpoint::{self, Checkpoint, State};
 use crate::{Momentum, TrainError, TrainerConfig, Window, schedule};
 
+mod ahead;
 mod step;
 
 pub use step::StepReport;
+
+use ahead::Ahead;
 
 /// The trainer's stream of the run's seed; self-play and matches use others.
 const STREAM: u64 = 0x74_7261_696e;
@@ -27,6 +30,7 @@ pub struct Trainer {
     weights: Weights,
     momentum: Momentum,
     window: Window,
+    ahead: Option<Ahead>,
 }
 
 impl Trainer {
@@ -59,6 +63,7 @@ impl Trainer {
             weights: Weights::default(),
             momentum: Momentum::default(),
             window: Window::new(),
+            ahead: None,
         };
         trainer.rng.set_stream(STREAM);
         let Some((found, path, warnings)) = checkpoint::load_newest(&trainer.checkpoints)? else {
@@ -154,6 +159,7 @@ impl Trainer {
             return Err(TrainError::OutOfOrder { expected, found: seq });
         }
         self.check_size(seq, &record)?;
+        self.ahead = None;
         self.state.cursor = seq;
         self.state.positions_seen += record.positions() as u64;
         let capacity = self.window_capacity();
@@ -171,6 +177,7 @@ impl Trainer {
         &mut self,
         games: impl IntoIterator<Item = (u64, GameRecord)>,
     ) -> Result<(), TrainError> {
+        self.ahead = None;
         self.window = Window::new();
         let filled = self.fill(games);
         if filled.is_err() {

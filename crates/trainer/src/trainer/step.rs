@@ -7,6 +7,7 @@ use serde::Serialize;
 use tengen_network::NetworkError;
 
 use super::Trainer;
+use super::ahead::Ahead;
 use crate::loss::accuracies;
 use crate::momentum::{decayed_square_sum, norm};
 use crate::{Batch, Momentum, TrainError, alpha_loss, checkpoint, is_statistic, schedule};
@@ -39,10 +40,12 @@ pub struct StepReport {
     pub learning_rate: f64,
     /// Samples per second of wall clock, encoding included.
     pub samples_per_s: f64,
+    /// Fraction of the step's wall clock spent waiting for its batch.
+    pub waiting_share: f64,
 }
 
 impl Trainer {
-    /// Draws a batch and takes one step.
+    /// Draws a batch and takes one step; the batch after it is encoded meanwhile.
     ///
     /// # Errors
     /// [`TrainError::NonFinite`] when the loss, a gradient or an updated number is not finite: the
@@ -52,14 +55,27 @@ impl Trainer {
     pub fn train_step(&mut self) -> Result<StepReport, TrainError> {
         let started = Instant::now();
         self.check_filled()?;
-        let capacity = self.window_capacity();
-        let draws = self.window.draw(self.config.batch_size, capacity, &mut self.rng);
-        let batch = Batch::encode(&draws)?;
-        let mut report = match self.attempt(&batch)? {
+        let (size, capacity) = (self.config.batch_size, self.window_capacity());
+        let batch = match self.ahead.take() {
+            Some(ahead) => ahead.take(&mut self.rng)?,
+            None => Batch::encode(&self.window.draw(size, capacity, &mut self.rng))?,
+        };
+        let waiting = started.elapsed().as_secs_f64();
+
+        let window = std::mem::take(&mut self.window);
+        let mut rng = self.rng.clone();
+        let draws = window.draw(size, capacity, &mut rng);
+        let (attempted, ahead) =
+            rayon::join(|| self.attempt(&batch), || Ahead::encode(&draws, rng));
+        self.window = window;
+        self.ahead = Some(ahead);
+        let mut report = match attempted? {
             Ok(report) => report,
             Err(what) => return Err(self.refuse(what)?),
         };
-        report.samples_per_s = batch.len as f64 / started.elapsed().as_secs_f64().max(1e-9);
+        let seconds = started.elapsed().as_secs_f64().max(1e-9);
+        report.samples_per_s = batch.len as f64 / seconds;
+        report.waiting_share = (waiting / seconds).min(1.0);
         Ok(report)
     }
 
@@ -126,6 +142,7 @@ impl Trainer {
             grad_norm,
             learning_rate,
             samples_per_s: 0.0,
+            waiting_share: 0.0,
         }))
     }
 

@@ -69,7 +69,9 @@ fn stored(trainer: &Trainer) -> Vec<(u64, GameRecord)> {
 }
 
 fn steps(trainer: &mut Trainer, count: usize) -> Vec<StepReport> {
-    (0..count).map(|_| StepReport { samples_per_s: 0.0, ..trainer.train_step().unwrap() }).collect()
+    let timeless =
+        |report: StepReport| StepReport { samples_per_s: 0.0, waiting_share: 0.0, ..report };
+    (0..count).map(|_| timeless(trainer.train_step().unwrap())).collect()
 }
 
 #[test]
@@ -270,4 +272,22 @@ fn steps_are_paced_by_the_samples_per_position() {
     assert_eq!(trainer.steps_due(), 5);
     steps(&mut trainer, 3);
     assert_eq!(trainer.steps_due(), 2);
+}
+
+#[test]
+fn batches_made_ahead_are_those_that_would_have_been_drawn() {
+    let folders = [tempdir().unwrap(), tempdir().unwrap()];
+    let [mut ahead, mut plain] = folders.each_ref().map(|folder| open(folder).0);
+    for games in [6, 1, 0, 2] {
+        for trainer in [&mut ahead, &mut plain] {
+            ingest(trainer, games);
+        }
+        let reports = steps(&mut ahead, 3);
+        for report in reports {
+            plain.ahead = None;
+            assert_eq!(steps(&mut plain, 1), [report]);
+        }
+        assert_eq!(ahead.rng.get_word_pos(), plain.rng.get_word_pos());
+    }
+    assert_eq!(ahead.weights(), plain.weights());
 }

@@ -1,4 +1,4 @@
-//! The kernels: the one module with `unsafe` code, and why it may.
+//! The kernels: the evaluator's one module with `unsafe` code, and why it may.
 //!
 //! Three loops take nearly all the time of an evaluation: Winograd's input transform, many small
 //! matrix products, and the output transform. They are written once, over a vector type

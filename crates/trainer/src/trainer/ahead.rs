@@ -1,0 +1,29 @@
+//! The next step's batch, encoded while this step computes.
+//!
+//! The draw is made on a copy of the random stream, and the trainer's own stream takes the copy's
+//! place only when the batch is used. A game that arrives in between makes the batch void, and the
+//! next draw is the one that would have been made without it: what is drawn never depends on time.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::{Batch, Draw, TrainError};
+
+/// A batch made ahead, good as long as the window stays as it is.
+pub(super) struct Ahead {
+    batch: Result<Batch, TrainError>,
+    /// The stream after the batch's draw.
+    rng: ChaCha8Rng,
+}
+
+impl Ahead {
+    /// Encodes `draws`, after which the stream stood at `rng`.
+    pub(super) fn encode(draws: &[Draw<'_>], rng: ChaCha8Rng) -> Self {
+        Self { batch: Batch::encode(draws), rng }
+    }
+
+    /// The batch, with `rng` moved past its draw.
+    pub(super) fn take(self, rng: &mut ChaCha8Rng) -> Result<Batch, TrainError> {
+        *rng = self.rng;
+        self.batch
+    }
+}
