@@ -412,6 +412,18 @@ pub enum ConfigCommand {
 pub enum BenchCommand {
     /// Evaluations per second of a net on the native path, beside the machine's own peak.
     Inference(InferenceBenchArgs),
+    /// Training steps of a config's net on random games.
+    Train {
+        /// The config file.
+        #[arg(long)]
+        config: PathBuf,
+        /// Steps to measure, after one that is not.
+        #[arg(long, default_value_t = 30)]
+        steps: u64,
+        /// Facts as JSON on standard output.
+        #[arg(long)]
+        json: bool,
+    },
     /// Random games per second, legal moves under superko, copies of a state.
     Rules {
         /// Rounds a figure, of 200 ms each; the best and the median are given.

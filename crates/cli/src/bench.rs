@@ -12,6 +12,9 @@ use crate::bench_inference;
 pub fn run(what: &BenchCommand) -> Result<()> {
     let (facts, as_json) = match what {
         BenchCommand::Inference(args) => (bench_inference::run(args)?, args.json),
+        BenchCommand::Train { config, steps, json } => {
+            (crate::bench_train::measure(&crate::config::Config::load(config)?, *steps)?, *json)
+        }
         BenchCommand::Rules { rounds, json } => (crate::bench_rules::measure(*rounds, 200)?, *json),
         BenchCommand::Search { size, visits, games, moves, json } => {
             (search(*size, *visits, *games, *moves)?, *json)

@@ -151,7 +151,7 @@ fn checksum(answers: &[Evaluation]) -> String {
 }
 
 /// The most memory that this process has held so far, where Linux tells it.
-fn peak_memory_mib() -> Option<f64> {
+pub fn peak_memory_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse::<f64>().ok().map(|kib| kib / 1024.0)

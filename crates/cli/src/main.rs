@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod bench_inference;
 mod bench_rules;
+mod bench_train;
 mod commands;
 mod config;
 mod doctor;
