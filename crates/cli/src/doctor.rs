@@ -46,7 +46,7 @@ pub fn run(args: &DoctorArgs) -> Result<bool> {
         false,
         false,
         "this build has no LibTorch path".to_owned(),
-        "none needed: training runs on burn's flex backend, evaluation on the native path",
+        "none needed: training and evaluation run on the native passes",
     ));
     checks.push(memory());
     checks.push(file_system(&args.dir));

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    end_quietly_without_a_reader();
     match commands::run(args::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
@@ -42,4 +43,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// `tengen status | head` closes the pipe before all is said: that is an end, not a panic. The
+/// signal itself stays ignored, as a GTP program that dies must not take a match with it.
+fn end_quietly_without_a_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let told = panic.payload_as_str().unwrap_or_default();
+        if told.starts_with("failed printing to stdout") && told.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        usual(panic);
+    }));
 }

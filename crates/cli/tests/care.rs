@@ -125,6 +125,20 @@ fn metrics_are_written_as_lines_and_as_event_files() {
     assert_eq!(std::fs::read_dir(run.join("tensorboard")).unwrap().count(), 1);
 }
 
+#[test]
+fn a_reader_that_leaves_early_is_no_panic() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tengen"))
+        .args(["config", "show", "/dev/null"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!told.contains("panicked"), "{told}");
+}
+
 struct Part(Child);
 
 impl Part {
