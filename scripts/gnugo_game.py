@@ -8,40 +8,19 @@ printed. Exit 1: a program refused a move, died or did not answer; the last exch
 
 import argparse
 import shutil
-import subprocess
 import sys
-import threading
+
+from gtp_program import Program
 
 
-class Engine:
-    """One GTP program; a reply that does not come within `timeout` seconds ends the script."""
-
-    def __init__(self, name, command, timeout):
-        self.name, self.timeout = name, timeout
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
+class Engine(Program):
+    """A program whose refusal ends the script."""
 
     def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        watchdog = threading.Timer(self.timeout, self.process.kill)
-        watchdog.start()
-        reply = []
-        try:
-            while True:
-                got = self.process.stdout.readline()
-                if got == "":
-                    sys.exit(f"{self.name} died or timed out at: {line}")
-                if got.strip() == "" and reply:
-                    break
-                if got.strip():
-                    reply.append(got.rstrip("\n"))
-        finally:
-            watchdog.cancel()
-        if not reply[0].startswith("="):
-            sys.exit(f"{self.name} refused {line!r}: {' '.join(reply)}")
-        return "\n".join([reply[0][1:].strip()] + reply[1:]).strip()
+        agreed, text = self.reply(line)
+        if not agreed:
+            sys.exit(f"{self.name} refused {line!r}: {text}")
+        return text
 
 
 def main():

@@ -18,44 +18,11 @@ import argparse
 import json
 import random
 import shutil
-import subprocess
 import sys
-import threading
 import time
 
+from gtp_program import Program
 from sgfmill import boards, common
-
-
-class Program:
-    """A GTP program; a reply that does not come within `timeout` seconds ends the script."""
-
-    def __init__(self, name, command, timeout):
-        self.name, self.timeout = name, timeout
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-
-    def ask(self, line):
-        """The reply without its `=`, or None where the program answers with an error."""
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        watchdog = threading.Timer(self.timeout, self.process.kill)
-        watchdog.start()
-        lines = []
-        try:
-            while True:
-                got = self.process.stdout.readline()
-                if got == "":
-                    sys.exit(f"{self.name} died or timed out at: {line}")
-                if got.strip():
-                    lines.append(got.rstrip("\n"))
-                elif lines:
-                    break
-        finally:
-            watchdog.cancel()
-        if not lines[0].startswith("="):
-            return None
-        return "\n".join([lines[0][1:].strip()] + lines[1:]).strip()
 
 
 class Referee:
