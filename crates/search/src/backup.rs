@@ -22,10 +22,11 @@ impl Tree {
             let legal = self.scratch.legal.get_or_insert_with(|| LegalMask::empty(size));
             state.legal_moves_into(legal);
             let early = state.move_number() < self.config.pass_from_ply as usize;
-            let left_out = (early && legal.count() > 1).then(|| size.pass_action());
+            let pass = size.pass_action();
             let row = self.arena.expand(node, value);
             let permitted = |a: &usize| {
-                Some(*a) != left_out && self.limits.permits(state.to_play(), *a, path.len())
+                let waits = early && *a == pass;
+                !waits && self.limits.permits(state.to_play(), *a, path.len())
             };
             let mut all_left_out = true;
             for a in legal.iter().filter(permitted) {
@@ -34,7 +35,6 @@ impl Tree {
                 all_left_out = false;
             }
             if all_left_out {
-                let pass = size.pass_action();
                 row[pass] = evaluation.policy[pass].max(0.0);
             }
             self.arena.find_next(node);
