@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{config, json, run_loop, tengen};
+use common::{config, json, loop_until, run_loop, tengen};
 use serde_json::Value;
 
 fn status(run: &Path) -> Value {
@@ -57,15 +57,7 @@ fn a_damaged_best_network_gives_way_to_the_one_before_it() {
     let file = network_file(&run, &second);
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-    let output = tengen(&[
-        "loop",
-        "--config",
-        config.to_str().unwrap(),
-        "--run",
-        run.to_str().unwrap(),
-        "--until-steps",
-        "16",
-    ]);
+    let output = loop_until(&config, &run, "16");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(told.contains("damaged") && told.contains("the best network before it"), "{told}");
@@ -80,15 +72,7 @@ fn a_lost_best_network_with_none_before_it_is_an_error_that_says_what_to_do() {
     run_loop(&config, &run, "1");
     let first = status(&run)["best"]["id"].clone();
     std::fs::remove_file(network_file(&run, &first)).unwrap();
-    let output = tengen(&[
-        "loop",
-        "--config",
-        config.to_str().unwrap(),
-        "--run",
-        run.to_str().unwrap(),
-        "--until-steps",
-        "2",
-    ]);
+    let output = loop_until(&config, &run, "2");
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains(first.as_str().unwrap()) && told.contains("restore the file"), "{told}");

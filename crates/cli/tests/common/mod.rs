@@ -26,15 +26,13 @@ pub fn config(folder: &Path) -> PathBuf {
     path
 }
 
+/// What `tengen loop` says when asked to go on until the trainer has made `steps`.
+pub fn loop_until(config: &Path, run: &Path, steps: &str) -> Output {
+    let (config, run) = (config.to_str().unwrap(), run.to_str().unwrap());
+    tengen(&["loop", "--config", config, "--run", run, "--until-steps", steps])
+}
+
 pub fn run_loop(config: &Path, run: &Path, steps: &str) {
-    let output = tengen(&[
-        "loop",
-        "--config",
-        config.to_str().unwrap(),
-        "--run",
-        run.to_str().unwrap(),
-        "--until-steps",
-        steps,
-    ]);
+    let output = loop_until(config, run, steps);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
