@@ -15,7 +15,7 @@ use crate::args::LoopArgs;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::parts::{gate, generate::Generator, train::Training};
-use crate::players::short;
+use crate::players::{Player, short};
 use crate::progress::{Progress, Standing};
 use crate::run_dir::RunDir;
 use crate::status::promotions;
@@ -83,7 +83,7 @@ pub fn run(
     let (mut store, run) = dir.start(config, args.accept_config_change)?;
     store
         .set_ahead_limit((config.run.max_games_ahead > 0).then_some(config.run.max_games_ahead))?;
-    dir.usable_best(&mut store)?;
+    Player::best_of_run(dir, &mut store)?;
     let mut pipeline = Pipeline {
         config,
         dir,

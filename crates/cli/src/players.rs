@@ -6,9 +6,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use tengen_inference::{LeafEvaluator, RolloutEvaluator, UniformEvaluator};
 use tengen_network::{NativeEvaluator, NetworkConfig, Weights, load_network};
+use tengen_store::Store;
 
 use crate::config::Config;
-use crate::run_dir::RunDir;
+use crate::run_dir::{RunDir, is_lost};
 
 /// Largest batch handed to one evaluator.
 pub const MAX_BATCH: NonZeroUsize = NonZeroUsize::new(256).expect("256 is not zero");
@@ -76,6 +77,31 @@ impl Player {
         Ok(Self::Network { name: short(id), config, weights })
     }
 
+    /// The id of the run's best network, and that network. A missing or damaged file takes the best pointer
+    /// back to the best before it, and says so.
+    pub fn best_of_run(dir: &RunDir, store: &mut Store) -> Result<(String, Self)> {
+        loop {
+            let best = store.best()?.context("the run has no best network")?.id;
+            let error = match Self::of_run(dir, &best) {
+                Ok(player) => return Ok((best, player)),
+                Err(error) if is_lost(&error) => error,
+                Err(error) => return Err(error),
+            };
+            let earlier = store.rollback("tengen", &format!("{error:#}")).with_context(|| {
+                format!(
+                    "{error:#}; no earlier best network is left: restore the file from a copy, or \
+                     name another network with `tengen promote`"
+                )
+            })?;
+            tracing::warn!("{error:#}; going on with {earlier}, the best network before it");
+            store.add_event(
+                "network-lost",
+                &serde_json::json!({ "network": best, "why": format!("{error:#}"), "now": earlier })
+                    .to_string(),
+            )?;
+        }
+    }
+
     /// Its name in tables and game records.
     pub fn name(&self) -> &str {
         match self {
@@ -98,7 +124,7 @@ impl Player {
 }
 
 /// The network that `best`, `first` or the start of an id names.
-pub fn find_network(store: &tengen_store::Store, wanted: &str) -> Result<String> {
+pub fn find_network(store: &Store, wanted: &str) -> Result<String> {
     match wanted {
         "best" => Ok(store.best()?.context("the run has no best network yet")?.id),
         "first" => {

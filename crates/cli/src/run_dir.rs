@@ -98,31 +98,6 @@ impl RunDir {
         Ok((config, weights))
     }
 
-    /// The best network's id, its file proven. A missing or damaged file takes the best pointer
-    /// back to the best before it, and says so.
-    pub fn usable_best(&self, store: &mut Store) -> Result<String> {
-        loop {
-            let best = store.best()?.context("the run has no best network")?.id;
-            let error = match self.load(&best) {
-                Ok(_) => return Ok(best),
-                Err(error) if is_lost(&error) => error,
-                Err(error) => return Err(error),
-            };
-            let earlier = store.rollback("tengen", &format!("{error:#}")).with_context(|| {
-                format!(
-                    "{error:#}; no earlier best network is left: restore the file from a copy, or \
-                     name another network with `tengen promote`"
-                )
-            })?;
-            tracing::warn!("{error:#}; going on with {earlier}, the best network before it");
-            store.add_event(
-                "network-lost",
-                &serde_json::json!({ "network": best, "why": format!("{error:#}"), "now": earlier })
-                    .to_string(),
-            )?;
-        }
-    }
-
     /// Starts the run or goes on with it: the run's row and the first, untrained network.
     pub fn start(&self, config: &Config, accept_change: bool) -> Result<(Store, RunRow)> {
         self.create()?;

@@ -179,7 +179,7 @@ pub fn judge(
         .map(|(pair, colour, record)| PlayedGame::of(*pair, *colour, record))
         .collect();
     let mut tally = tally_games(&games);
-    let best = dir.usable_best(store)?;
+    let (best, base) = Player::best_of_run(dir, store)?;
     if best != open.base {
         return void(store, open, tally, format!("{} is the best network now", short(&best)));
     }
@@ -188,7 +188,6 @@ pub fn judge(
         Err(error) if is_lost(&error) => return void(store, open, tally, format!("{error:#}")),
         Err(error) => return Err(error),
     };
-    let base = Player::of_run(dir, &open.base)?;
     let settings = config.rules.settings()?;
     // A net whose answers are not sound is turned away before it plays.
     let sane = check_sanity(&mut *candidate.evaluator()?, &settings.initial_state(), false);

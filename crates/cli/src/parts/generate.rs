@@ -38,8 +38,7 @@ impl Generator {
         if store.best()?.is_some_and(|best| best.id == self.network) {
             return Ok(());
         }
-        let best = dir.usable_best(store)?;
-        let player = Player::of_run(dir, &best)?;
+        let (best, player) = Player::best_of_run(dir, store)?;
         self.evaluators =
             (0..self.pool.workers()).map(|_| player.evaluator()).collect::<Result<_>>()?;
         tracing::info!(network = %best, "self-play uses a new network");
