@@ -14,7 +14,7 @@ use crate::{TrainError, Trainer, TrainerConfig, tensors};
 /// Games that the bench trains on.
 const GAMES: u64 = 40;
 
-/// What [`bench`] measured.
+/// What [`bench()`] measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainBench {
     /// Steps measured.
