@@ -38,6 +38,9 @@ pub enum Command {
     Match(MatchArgs),
     /// Ratings of all nets of a run on one scale, and games where they tell most.
     Ladder(LadderArgs),
+    /// Strength against visits, or against handicap stones, measured in matches.
+    #[command(subcommand)]
+    Scaling(crate::scaling::ScalingCommand),
     /// Nets against positions whose answers are known.
     Suite(SuiteCommand),
     /// A GTP engine on standard input and output.
@@ -222,12 +225,36 @@ pub struct MatchArgs {
     pub a: String,
     /// Second player.
     pub b: String,
+    /// Simulations a move: one number for both sides, or `A,B` for either.
+    #[arg(long, default_value = "64", value_delimiter = ',')]
+    pub visits: Vec<u32>,
+    /// Handicap stones for the second player, who is Black in every game then; komi is 0.5 unless
+    /// given.
+    #[arg(long, default_value_t = 0)]
+    pub handicap: u32,
+    /// Stop as soon as a sequential test between two leads is decided: `elo0,elo1` (both risks 5 %).
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
+    pub sprt: Option<Vec<f64>>,
+    /// What holds for matches of every kind.
+    #[command(flatten)]
+    pub terms: MatchTerms,
+    /// Drop the games that this match has and play anew.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Folder for the games as SGF.
+    #[arg(long)]
+    pub sgf: Option<PathBuf>,
+    /// Result as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What holds for matches of every kind.
+#[derive(Debug, Args)]
+pub struct MatchTerms {
     /// Games; each opening is played twice with colours exchanged, so an odd number is raised by one.
     #[arg(long, default_value_t = 100)]
     pub games: u32,
-    /// Simulations a move, for both.
-    #[arg(long, default_value_t = 64)]
-    pub visits: u32,
     /// Board side; default: that of the run named, else 9.
     #[arg(long)]
     pub size: Option<usize>,
@@ -237,9 +264,6 @@ pub struct MatchArgs {
     /// Rules by name or by parts; default: those of the run named, else tromp-taylor.
     #[arg(long)]
     pub rules: Option<String>,
-    /// Stop as soon as a sequential test between two leads is decided: `elo0,elo1` (both risks 5 %).
-    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
-    pub sprt: Option<Vec<f64>>,
     /// Moves of each opening drawn from the policy.
     #[arg(long)]
     pub opening_moves: Option<u32>,
@@ -255,18 +279,9 @@ pub struct MatchArgs {
     /// Folder of match folders; the same match asked for again goes on in its own.
     #[arg(long, default_value = "data/matches")]
     pub dir: PathBuf,
-    /// Drop the games that this match has and play anew.
-    #[arg(long)]
-    pub fresh: bool,
     /// Worker threads; 0 = one a core.
     #[arg(long, default_value_t = 0)]
     pub threads: usize,
-    /// Folder for the games as SGF.
-    #[arg(long)]
-    pub sgf: Option<PathBuf>,
-    /// Result as JSON on standard output.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `tengen suite`: tactical positions, or small boards.
@@ -329,7 +344,7 @@ pub struct LadderArgs {
     pub json: bool,
 }
 
-impl MatchArgs {
+impl MatchTerms {
     /// The time for one answer of a GTP program.
     pub fn limit(&self) -> anyhow::Result<std::time::Duration> {
         match self.answer_seconds {

@@ -18,7 +18,8 @@ use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 use crate::{
-    bench, doctor, engines, gate_stats, ladder, logging, matches, report, sgf, status, suite,
+    bench, doctor, engines, gate_stats, ladder, logging, matches, report, scaling, sgf, status,
+    suite,
 };
 
 /// Does what the command line asks for.
@@ -54,6 +55,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Rollback(args) => roll_back(&args)?,
         Command::Match(args) => return matches::run(&args),
         Command::Ladder(args) => ladder::run(&args)?,
+        Command::Scaling(what) => scaling::run(&what)?,
         Command::Suite(SuiteCommand { other: Some(OtherSuite::SmallBoards(args)), .. }) => {
             suite::small_boards(&args)?;
         }

@@ -24,6 +24,7 @@ mod progress;
 mod ratings;
 mod report;
 mod run_dir;
+mod scaling;
 mod sgf;
 mod status;
 mod stop;

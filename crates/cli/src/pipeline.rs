@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+use tengen_evaluator::{REJECTIONS_WORTH_A_WORD, advice};
 use tengen_store::{RunRow, Store};
 
 use crate::args::LoopArgs;
@@ -18,7 +19,7 @@ use crate::parts::{gate, generate::Generator, train::Training};
 use crate::players::{Player, short};
 use crate::progress::{Progress, Standing};
 use crate::run_dir::RunDir;
-use crate::status::promotions;
+use crate::status::{promotions, rejections_in_a_row};
 use crate::stop::Stop;
 
 /// The parts of the job that one process does.
@@ -195,6 +196,7 @@ impl Pipeline<'_> {
             short(&open.base),
         ));
         crate::ratings::update(&mut self.store)?;
+        self.mind_rejections()?;
         self.refresh()?;
         let facts = json!({
             "candidate": open.candidate, "base": open.base, "end": end.to_string(),
@@ -205,6 +207,23 @@ impl Pipeline<'_> {
             self.store.networks()?.iter().find(|n| n.id == open.candidate).map_or(0, |n| n.step);
         self.metrics.add("gate", step, &facts)?;
         Ok(true)
+    }
+
+    /// After every tenth rejection in a row: what that points at, on the screen and in the diary.
+    fn mind_rejections(&mut self) -> Result<()> {
+        let matches = self.store.matches()?;
+        let rejected = rejections_in_a_row(&matches);
+        if rejected.is_empty() || !rejected.len().is_multiple_of(REJECTIONS_WORTH_A_WORD) {
+            return Ok(());
+        }
+        let lines = advice(&rejected, &self.config.gate);
+        self.progress.say(&format!("{} candidates in a row were rejected:", rejected.len()));
+        for line in &lines {
+            self.progress.say(&format!("  {line}"));
+        }
+        let detail = json!({ "in_a_row": rejected.len(), "look_at": lines });
+        self.store.add_event("rejections", &detail.to_string())?;
+        Ok(())
     }
 
     /// One turn of training, or a due candidate; false if the quota allows no step.

@@ -124,7 +124,9 @@ fn measure(config: &Config, a: &Player, b: &Player, stop: &Stop) -> Result<Tally
     let plan = MatchPlan {
         gate: &gate,
         search: &config.search,
-        settings: &settings,
+        start: &settings.initial_state(),
+        visits: [gate.visits; 2],
+        one_colour: false,
         seed: config.run.seed ^ 0xC105_1E6A,
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,

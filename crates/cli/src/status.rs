@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tengen_store::{NetworkRow, NetworkStatus, Store};
+use tengen_evaluator::Tally;
+use tengen_store::{MatchRow, NetworkRow, NetworkStatus, Store};
 
 use crate::players::short;
 use crate::run_dir::RunDir;
@@ -14,6 +15,19 @@ pub fn promotions(networks: &[NetworkRow]) -> usize {
         .filter(|n| matches!(n.status, NetworkStatus::Best | NetworkStatus::Promoted))
         .filter(|n| n.parent.is_some())
         .count()
+}
+
+/// The tallies of the newest matches, back to the last promotion, newest first; void matches say
+/// nothing and are passed over.
+pub fn rejections_in_a_row(matches: &[MatchRow]) -> Vec<Tally> {
+    matches
+        .iter()
+        .rev()
+        .filter(|m| m.verdict.as_deref().is_some_and(|verdict| verdict != "void"))
+        .take_while(|m| m.promoted == Some(false))
+        .map(|m| m.detail_json.as_deref().and_then(|json| serde_json::from_str(json).ok()))
+        .map(Option::unwrap_or_default)
+        .collect()
 }
 
 /// The facts that `tengen status --json` promises.
@@ -33,6 +47,7 @@ pub fn facts(store: &Store) -> Result<Value> {
         "positions": counts.positions,
         "steps": steps,
         "promotions": promotions,
+        "rejected_in_a_row": rejections_in_a_row(&store.matches()?).len(),
         "best": best.map(|b| json!({ "id": b.id, "games": b.games, "step": b.step })),
         "networks": networks.iter().map(|n| json!({
             "id": n.id,

@@ -52,6 +52,44 @@ fn a_match_asked_for_again_goes_on_where_it_stands() {
 }
 
 #[test]
+fn more_visits_and_handicap_stones_are_what_they_are_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let board = ["--size", "4", "--komi", "0.5", "--opening-moves", "2", "--dir", dir, "--json"];
+    let uneven = ["match", "uniform", "uniform", "--games", "20", "--visits", "60,2"];
+    let facts = json(&[&uneven[..], &board].concat());
+    assert_eq!((&facts["visits"], &facts["opponent_visits"]), (&60.into(), &2.into()));
+    assert!(facts["score"].as_f64().unwrap() > 0.6, "sixty visits beat two: {facts}");
+
+    let given =
+        ["match", "rollouts", "rollouts", "--games", "12", "--visits", "40", "--handicap", "3"];
+    let facts = json(&[&given[..], &board].concat());
+    assert_eq!((&facts["handicap"], &facts["games"]), (&3.into(), &12.into()));
+    assert_eq!(facts["as_black"]["wins"], 0, "the second player is Black in every game");
+    assert_eq!(facts["as_black"]["losses"], 0);
+    assert!(facts["score"].as_f64().unwrap() < 0.5, "three stones tell on 4x4: {facts}");
+    let sprt = [&given[..], &board, &["--sprt", "0,35"]].concat();
+    assert_eq!(tengen(&sprt).status.code(), Some(1));
+}
+
+#[test]
+fn strength_is_measured_along_visits_and_stones() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let board = ["--size", "4", "--opening-moves", "2", "--dir", dir, "--games", "8", "--json"];
+    let along = ["scaling", "visits", "--net", "uniform", "--visits", "1,40", "--out", dir];
+    let rows = json(&[&along[..], &board].concat())["rows"].clone();
+    assert_eq!((&rows[0]["visits"], &rows[0]["elo"]), (&1.into(), &0.0.into()));
+    assert!(rows[1]["elo"].as_f64().unwrap() > 0.0, "{rows}");
+    assert!(folder.path().join("scaling.svg").is_file());
+    let stones =
+        ["scaling", "handicap", "rollouts", "rollouts", "--stones", "0,3", "--visits", "40"];
+    let facts = json(&[&stones[..], &board].concat());
+    assert!(facts["rows"][0]["elo"].as_f64() > facts["rows"][1]["elo"].as_f64(), "{facts}");
+    assert!(facts.get("implied_stones").is_some());
+}
+
+#[test]
 fn suites_hold_any_player_against_known_answers() {
     let net = ["--net", "uniform", "--visits", "4", "--json"];
     let tactical = json(&[&["suite"], &net[..]].concat());

@@ -9,6 +9,7 @@ use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{Color, GameState, Move, Outcome};
 use tengen_search::{SearchConfig, Tree, choose_move, policy_target, run_search};
 
+use crate::game::stones;
 use crate::opening::stream;
 use crate::program::Reply;
 use crate::{Program, ProgramFault, Slot};
@@ -81,8 +82,8 @@ pub fn duel(plan: &DuelPlan<'_>, slot: Slot, seats: [Seat<'_>; 2]) -> Result<Due
         size: plan.start.size(),
         rules: plan.start.rules(),
         komi: plan.start.komi(),
-        setup_black: Vec::new(),
-        setup_white: Vec::new(),
+        setup_black: stones(plan.start, Color::Black),
+        setup_white: stones(plan.start, Color::White),
         first_to_play: plan.start.to_play(),
         seed: plan.seed,
         players: if black_is_candidate { [ours, theirs] } else { [theirs, ours] },

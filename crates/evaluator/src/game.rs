@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tengen_inference::Evaluation;
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
-use tengen_rules::{Color, GameState, Move, Outcome, Symmetry};
+use tengen_rules::{Color, GameState, Move, Outcome, Point, Symmetry};
 use tengen_search::{PendingLeaf, SearchConfig, Selected, Tree, choose_move, policy_target};
 
 use crate::Slot;
@@ -123,8 +123,8 @@ impl Game {
             size: self.start.size(),
             rules: self.start.rules(),
             komi: self.start.komi(),
-            setup_black: Vec::new(),
-            setup_white: Vec::new(),
+            setup_black: stones(&self.start, Color::Black),
+            setup_white: stones(&self.start, Color::White),
             first_to_play: self.start.to_play(),
             seed,
             players: if candidate == Color::Black { [ours, theirs] } else { [theirs, ours] },
@@ -139,6 +139,11 @@ impl Game {
     fn tree(&mut self, side: Side) -> &mut Tree {
         self.trees[side.index()].as_mut().expect("a tree is away only while it advances")
     }
+}
+
+/// The stones of `color` on the board, in order of their points: what a record calls its set-up.
+pub(crate) fn stones(state: &GameState, color: Color) -> Vec<Point> {
+    state.size().points().filter(|&point| state.stone(point) == Some(color)).collect()
 }
 
 fn points_of(outcome: &Outcome, candidate: Color) -> f32 {

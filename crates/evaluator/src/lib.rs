@@ -10,6 +10,7 @@
 //! | part | owns |
 //! |---|---|
 //! | `config` | the `[gate]` section |
+//! | `advice` | what to look at when a gate lets nothing through |
 //! | `tally`, `gate` | counting and the verdict |
 //! | `sprt`, `likelihood`, `elo` | likelihood ratios of three models, Elo with intervals |
 //! | `simulate` | error rates of a gate by simulation |
@@ -20,6 +21,7 @@
 //! | `suite` | small boards and tactical positions with known answers, and their solver |
 //! | `sanity` | what a network must show before it plays at all |
 
+mod advice;
 mod book;
 mod config;
 mod duel;
@@ -40,6 +42,7 @@ mod suite;
 mod tally;
 mod words;
 
+pub use advice::{REJECTIONS_WORTH_A_WORD, advice};
 pub use book::{BookError, parse_openings};
 pub use config::{GateConfig, GateMode};
 pub use duel::{Duel, DuelPlan, Seat, duel};

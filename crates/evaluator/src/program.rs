@@ -8,6 +8,7 @@ use std::time::Duration;
 use tengen_rules::{Color, GameState, KoRule, Move, Outcome, Rules, Scoring};
 
 use crate::ProgramFault;
+use crate::game::stones;
 use crate::words::split;
 
 /// What a program does when asked to move.
@@ -98,8 +99,9 @@ impl Program {
     }
 
     /// Sets up the board, komi and rules of `start`, and checks what the program can be asked
-    /// about. Setup stones are not sent. A program that takes a random seed gets `seed`, so that it
-    /// plays the same game again.
+    /// about. Set-up stones are played one by one, which every program takes, and which none counts
+    /// as a handicap with points of its own. A program that takes a random seed gets `seed`, so that
+    /// it plays the same game again.
     ///
     /// # Errors
     /// [`ProgramFault`].
@@ -128,6 +130,11 @@ impl Program {
         }
         if self.knows("set_random_seed") {
             self.ask(&format!("set_random_seed {}", seed % (1 << 31)))?;
+        }
+        for color in [Color::Black, Color::White] {
+            for point in stones(start, color) {
+                self.play(color, &size.vertex(Move::Play(point)))?;
+            }
         }
         if self.knows("kata-set-rules") {
             let rules = start.rules();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tengen_inference::{EvalError, Leaf, LeafEvaluator, evaluate_in_batches};
 use tengen_record::GameRecord;
-use tengen_rules::{BoardSize, GameState, Komi, Move, Rules};
+use tengen_rules::{GameState, Move};
 use tengen_search::SearchConfig;
 
 use crate::GateConfig;
@@ -36,6 +36,8 @@ pub struct MatchRunner {
     search: SearchConfig,
     start: GameState,
     seed: u64,
+    /// Simulations a move of the candidate and of the base.
+    visits: [u32; 2],
     names: [String; 2],
     config_digest: String,
     book: Vec<Vec<Move>>,
@@ -43,15 +45,13 @@ pub struct MatchRunner {
 }
 
 impl MatchRunner {
-    /// A match of `config.pairs` pairs without the slots `already` played. Both sides search
-    /// alike: `search` with the gate's visits, and without noise, forced playouts or a root
+    /// A match of `config.pairs` pairs from `start` without the slots `already` played. Both sides
+    /// search alike: `search` with the gate's visits, and without noise, forced playouts or a root
     /// temperature.
     pub fn new(
         config: &GateConfig,
         search: &SearchConfig,
-        size: BoardSize,
-        rules: Rules,
-        komi: Komi,
+        start: &GameState,
         seed: u64,
         already: &[Slot],
     ) -> MatchRunner {
@@ -66,8 +66,9 @@ impl MatchRunner {
                 forced_playouts: 0.0,
                 ..search.clone()
             },
-            start: GameState::new(size, rules, komi),
+            start: start.clone(),
             seed,
+            visits: [config.visits; 2],
             names: ["candidate".to_owned(), "base".to_owned()],
             config_digest: String::new(),
             book: Vec::new(),
@@ -78,6 +79,11 @@ impl MatchRunner {
     /// Names for the records: the candidate's and the base's network ids.
     pub fn set_names(&mut self, candidate: impl Into<String>, base: impl Into<String>) {
         self.names = [candidate.into(), base.into()];
+    }
+
+    /// Simulations a move of the candidate and of the base, where they differ.
+    pub fn set_visits(&mut self, visits: [u32; 2]) {
+        self.visits = visits;
     }
 
     /// The digest of the effective configuration, for the records; empty until set.
@@ -128,7 +134,7 @@ impl MatchRunner {
             self.step(&mut games, Side::Candidate, candidate, &mut report)?;
             self.step(&mut games, Side::Base, base, &mut report)?;
             for game in games.iter_mut().filter(|game| !game.is_done()) {
-                game.move_if_ready(self.search.visits, &self.search);
+                game.move_if_ready(self.visits[game.side().index()], &self.search);
             }
             let (done, playing) = games.into_iter().partition(Game::is_done);
             games = playing;
@@ -191,7 +197,7 @@ impl MatchRunner {
         let mut pending = Vec::new();
         for (index, game) in games.iter_mut().enumerate() {
             if !game.is_done() && game.side() == side {
-                let leaf = game.next_leaf(self.search.visits);
+                let leaf = game.next_leaf(self.visits[side.index()]);
                 pending.extend(leaf.map(|(leaf, symmetry)| (index, leaf, symmetry)));
             }
         }

@@ -51,6 +51,11 @@ impl PlayedGame {
         PlayedGame { pair, colour, result, moves: moves_digest(record) }
     }
 
+    /// The candidate's points, `None` after a fault.
+    pub fn scored(&self) -> Option<f32> {
+        (self.result != GameResult::Fault).then(|| self.points())
+    }
+
     fn points(&self) -> f32 {
         match self.result {
             GameResult::Win => 1.0,

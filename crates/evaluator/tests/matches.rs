@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use tengen_evaluator::{GateConfig, MatchReport, MatchRunner, Slot, tally_prefix};
 use tengen_inference::{EvalError, Evaluation, LeafEvaluator, ScriptedEvaluator, UniformEvaluator};
 use tengen_record::{EndReason, GameRecord};
-use tengen_rules::{BoardSize, Color, Komi, Rules, Value};
+use tengen_rules::{BoardSize, Color, GameState, Komi, Rules, Value};
 use tengen_search::SearchConfig;
 
 fn config() -> GateConfig {
@@ -25,7 +25,8 @@ fn runner(config: &GateConfig, already: &[Slot]) -> MatchRunner {
     let komi = Komi::from_points(0.5).unwrap();
     let search = SearchConfig::default();
     let rules = Rules::tromp_taylor();
-    let mut runner = MatchRunner::new(config, &search, size, rules, komi, 7, already);
+    let mut runner =
+        MatchRunner::new(config, &search, &GameState::new(size, rules, komi), 7, already);
     runner.set_names("new", "old");
     runner
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use tengen_evaluator::{GameResult, PlayedGame};
+use tengen_evaluator::PlayedGame;
 
 use crate::matches::StoredGame;
 
@@ -32,18 +32,12 @@ pub struct GameLine {
 impl GameLine {
     /// A game as the ladder remembers it.
     pub fn of(a: &str, b: &str, game: &StoredGame) -> GameLine {
-        let points = match PlayedGame::of(game.pair, game.colour, &game.record).result {
-            GameResult::Win => Some(1.0),
-            GameResult::Loss => Some(0.0),
-            GameResult::Draw | GameResult::NoResult => Some(0.5),
-            GameResult::Fault => None,
-        };
         GameLine {
             a: a.to_owned(),
             b: b.to_owned(),
             pair: game.pair,
             colour: game.colour,
-            points,
+            points: PlayedGame::of(game.pair, game.colour, &game.record).scored(),
             result: game.record.outcome.result_text(),
             moves: game.record.turns.len(),
         }

@@ -134,7 +134,9 @@ fn block(
     let plan = MatchPlan {
         gate: &gate,
         search: &config.search,
-        settings: &settings,
+        start: &settings.initial_state(),
+        visits: [visits; 2],
+        one_colour: false,
         seed: config.run.seed ^ seed,
         threads: threads(config.selfplay.workers),
         digest: "",

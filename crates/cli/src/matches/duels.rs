@@ -41,7 +41,7 @@ pub fn play(
             let slots: Vec<(u32, u8)> = (0..plan.gate.pairs)
                 .filter(|pair| pair % threads == thread)
                 .flat_map(|pair| [(pair, 0), (pair, 1)])
-                .filter(|slot| !done.contains(slot))
+                .filter(|slot| !(done.contains(slot) || plan.one_colour && slot.1 == 0))
                 .collect();
             let (sender, ended) = (sender.clone(), &ended);
             workers.push(scope.spawn(move || -> Result<()> {
@@ -97,8 +97,8 @@ fn opening(
         return Ok(book[pair as usize % book.len()].clone());
     }
     let [ours, theirs] = policies;
-    let start = plan.settings.initial_state();
-    let drawn = draw_openings(&mut **ours, &mut **theirs, &start, plan.gate, plan.seed, &[pair])?;
+    let drawn =
+        draw_openings(&mut **ours, &mut **theirs, plan.start, plan.gate, plan.seed, &[pair])?;
     Ok(drawn.into_iter().next().unwrap_or_default())
 }
 
@@ -122,7 +122,7 @@ impl<'a> Side<'a> {
             Side::Program { command, limit, running } => {
                 let program = match running.take() {
                     Some(program) => program,
-                    None => Program::start(command, plan.settings.rules, *limit)?,
+                    None => Program::start(command, plan.start.rules(), *limit)?,
                 };
                 Seat::Program(running.insert(program))
             }
@@ -143,17 +143,18 @@ fn one_game(
     sides: &mut [Side<'_>; 2],
     names: [String; 2],
 ) -> Result<StoredGame> {
+    // One of the two is a program, and has no visits of ours.
+    let house = sides.iter().position(|side| matches!(side, Side::House(_))).unwrap_or(0);
     let search = SearchConfig {
-        visits: plan.gate.visits,
+        visits: plan.visits[house],
         dirichlet_fraction: 0.0,
         root_policy_temperature: 1.0,
         forced_playouts: 0.0,
         ..plan.search.clone()
     };
-    let start = plan.settings.initial_state();
-    let max_moves = (start.size().area() as f64 * plan.gate.max_moves_factor).ceil() as usize;
+    let max_moves = (plan.start.size().area() as f64 * plan.gate.max_moves_factor).ceil() as usize;
     let duel_plan = DuelPlan {
-        start: &start,
+        start: plan.start,
         opening,
         search: &search,
         max_moves: max_moves.max(1),

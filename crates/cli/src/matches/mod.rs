@@ -14,42 +14,80 @@ use serde_json::json;
 use tengen_evaluator::{
     GateConfig, GateMode, PlayedGame, Verdict, decide, parse_openings, tally_every, tally_games,
 };
-use tengen_rules::{Move, Rules};
-use tengen_selfplay::GameSettings;
+use tengen_rules::{BoardSize, Color, GameState, Move, Rules, free_handicap};
 
-use crate::args::MatchArgs;
+use crate::args::{MatchArgs, MatchTerms};
 use crate::commands::settings;
+use crate::config::Config;
 use crate::parts::gate::{MatchPlan, play_with_book, threads};
 use crate::stop::Stop;
 use crate::{logging, report};
 pub use contender::Contender;
 use folder::MatchFolder;
 pub use folder::StoredGame;
-use summary::Summary;
+pub use summary::{Played, elo};
 
 /// Plays or resumes a match and prints its table.
 pub fn run(args: &MatchArgs) -> Result<ExitCode> {
-    if args.games == 0 || args.visits == 0 {
-        bail!("--games and --visits must be at least 1");
-    }
     logging::init(None)?;
     let stop = Stop::install(0.0)?;
-    let (a, config_a) = Contender::parse(&args.a)?;
-    let (b, config_b) = Contender::parse(&args.b)?;
-    let run = config_a.or(config_b);
-    let rules = args.rules.as_deref().unwrap_or("tromp-taylor");
-    let mut settings = settings(args.size, args.komi, rules, run.as_ref(), 9)?;
-    if let Some(rules) = &args.rules {
-        settings.rules = Rules::by_name(rules)?;
+    let wanted = Wanted {
+        a: &args.a,
+        b: &args.b,
+        visits: visits_of(&args.visits)?,
+        handicap: args.handicap,
+        sprt: args.sprt.as_deref(),
+        fresh: args.fresh,
+        terms: &args.terms,
+    };
+    let played = play_out(&wanted, &stop)?;
+    if let Some(to) = &args.sgf {
+        std::fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+        for game in &played.games {
+            let path = to.join(format!("pair-{:03}-{}.sgf", game.pair, game.colour));
+            report::write_sgf(&path, &game.record)?;
+        }
     }
-    settings.rules.playable()?;
-    let start = settings.initial_state();
+    if args.json {
+        println!("{}", played.json());
+    } else {
+        print!("{}", played.table());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A match that somebody asks for.
+pub struct Wanted<'a> {
+    /// The first player, as on the command line.
+    pub a: &'a str,
+    /// The second.
+    pub b: &'a str,
+    /// Simulations a move of either.
+    pub visits: [u32; 2],
+    /// Stones for the second player.
+    pub handicap: u32,
+    /// Stop when a sequential test between two leads is decided.
+    pub sprt: Option<&'a [f64]>,
+    /// Drop the games that there are.
+    pub fresh: bool,
+    /// The rest.
+    pub terms: &'a MatchTerms,
+}
+
+/// Plays or resumes a match until it is whole, decided or stopped.
+pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
+    let Wanted { visits, handicap, terms, .. } = *wanted;
+    let (a, config_a) = Contender::parse(wanted.a)?;
+    let (b, config_b) = Contender::parse(wanted.b)?;
+    let run = config_a.or(config_b);
+    let start = start_of(wanted, run.as_ref())?;
     for contender in [&a, &b] {
         contender.check(&start)?;
     }
     let base = run.unwrap_or_default();
-    let gate = gate_of(args, &base.gate)?;
-    let book = match &args.openings {
+    let one_colour = handicap > 0;
+    let gate = gate_of(wanted, &base.gate)?;
+    let book = match &terms.openings {
         Some(path) => {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read the openings {}", path.display()))?;
@@ -60,32 +98,35 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     let plan = MatchPlan {
         gate: &gate,
         search: &base.search,
-        settings: &settings,
-        seed: args.seed,
-        threads: threads(args.threads),
+        start: &start,
+        visits,
+        one_colour,
+        seed: terms.seed,
+        threads: threads(terms.threads),
         digest: "",
     };
     // All that decides which games come out; how many are wanted does not.
     let identity = json!({
         "a": a.identity(), "b": b.identity(),
-        "board": [settings.size.width(), settings.size.height()],
-        "rules": settings.rules.to_string(), "komi": settings.komi.points(),
-        "visits": args.visits, "search": base.search, "seed": args.seed,
+        "board": [start.size().width(), start.size().height()],
+        "rules": start.rules().to_string(), "komi": start.komi().points(),
+        "handicap": handicap, "visits": visits, "search": base.search, "seed": terms.seed,
         "opening_moves": gate.opening_moves, "opening_temperature": gate.opening_temperature,
-        "max_moves_factor": gate.max_moves_factor, "openings": book_text(&book, &settings),
+        "max_moves_factor": gate.max_moves_factor, "openings": book_text(&book, start.size()),
         "version": env!("CARGO_PKG_VERSION"),
     });
-    let mut folder = MatchFolder::open(&args.dir, &a.name(), &b.name(), &identity, args.fresh)?;
+    let mut folder = MatchFolder::open(&terms.dir, &a.name(), &b.name(), &identity, wanted.fresh)?;
     let mut games = folder.load(2 * gate.pairs)?;
     let resumed = games.len();
     if resumed > 0 {
         eprintln!("{resumed} games of this match are in {}; going on", folder.path().display());
     }
     let done: Vec<(u32, u8)> = games.iter().map(StoredGame::slot).collect();
-    let mut live = Live::new(2 * gate.pairs);
-    let sprt = args.sprt.is_some();
+    let planned = if one_colour { gate.pairs } else { gate.games() };
+    let mut live = Live::new(planned);
+    let sprt = wanted.sprt.is_some();
     let over = |games: &[StoredGame]| sprt && verdict(games, &gate) != Verdict::Undecided;
-    if !over(&games) && done.len() < 2 * gate.pairs as usize {
+    if !over(&games) && done.len() < planned as usize {
         let mut keep = |game: StoredGame| -> Result<ControlFlow<()>> {
             folder.store(&game)?;
             if let Some(fault) = &game.fault {
@@ -95,32 +136,54 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
             live.show(&games);
             Ok(if over(&games) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        play_match(&plan, &a, &b, &book, &done, args.limit()?, &stop, &mut keep)?;
+        play_match(&plan, &a, &b, &book, &done, terms.limit()?, stop, &mut keep)?;
     }
     games.sort_by_key(StoredGame::slot);
-    if let Some(to) = &args.sgf {
-        std::fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
-        for game in &games {
-            let path = to.join(format!("pair-{:03}-{}.sgf", game.pair, game.colour));
-            report::write_sgf(&path, &game.record)?;
-        }
-    }
-    let summary = Summary {
+    Ok(Played {
         names: [a.name(), b.name()],
-        settings: &settings,
-        visits: args.visits,
-        gate: &gate,
+        handicap,
+        visits,
+        planned,
         verdict: sprt.then(|| verdict(&games, &gate)),
-        games: &games,
-        folder: folder.path(),
+        folder: folder.path().to_owned(),
+        start,
+        games,
         resumed,
-    };
-    if args.json {
-        println!("{}", summary.json());
-    } else {
-        print!("{}", summary.table());
+    })
+}
+
+/// `--visits` for either side.
+fn visits_of(given: &[u32]) -> Result<[u32; 2]> {
+    match *given {
+        [both] => Ok([both; 2]),
+        [a, b] => Ok([a, b]),
+        _ => bail!("--visits takes one number for both sides or two, A,B"),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// The first position: an empty board, or one with the second player's handicap stones.
+fn start_of(wanted: &Wanted<'_>, run: Option<&Config>) -> Result<GameState> {
+    let terms = wanted.terms;
+    let rules = terms.rules.as_deref().unwrap_or("tromp-taylor");
+    let mut settings = settings(terms.size, terms.komi, rules, run, 9)?;
+    if let Some(rules) = &terms.rules {
+        settings.rules = Rules::by_name(rules)?;
+    }
+    settings.rules.playable()?;
+    if wanted.handicap == 0 {
+        return Ok(settings.initial_state());
+    }
+    if wanted.sprt.is_some() {
+        bail!(
+            "--sprt tests pairs with colours exchanged; with --handicap the second player is Black"
+        );
+    }
+    let komi = match terms.komi {
+        Some(_) => settings.komi,
+        None => settings.rules.usual_komi(wanted.handicap),
+    };
+    let stones = free_handicap(settings.size, wanted.handicap as usize)?;
+    Ok(GameState::with_setup(settings.size, settings.rules, komi, &stones, &[], Color::White)?)
 }
 
 /// Plays the slots that are not in `done`: house players side by side in batches, games with a
@@ -147,17 +210,21 @@ pub fn play_match(
 }
 
 /// The match as a gate: pairs, visits, openings, and how it stops.
-fn gate_of(args: &MatchArgs, base: &GateConfig) -> Result<GateConfig> {
+fn gate_of(wanted: &Wanted<'_>, base: &GateConfig) -> Result<GateConfig> {
+    let games = wanted.terms.games;
+    if games == 0 || wanted.visits.contains(&0) {
+        bail!("--games and --visits must be at least 1");
+    }
     let mut gate = GateConfig {
-        pairs: args.games.div_ceil(2),
-        visits: args.visits,
+        pairs: if wanted.handicap > 0 { games } else { games.div_ceil(2) },
+        visits: wanted.visits[0],
         mode: GateMode::Fixed,
         ..base.clone()
     };
-    if let Some(moves) = args.opening_moves {
+    if let Some(moves) = wanted.terms.opening_moves {
         gate.opening_moves = moves;
     }
-    if let Some(leads) = &args.sprt {
+    if let Some(leads) = wanted.sprt {
         let [elo0, elo1] = leads[..] else {
             bail!("--sprt takes two leads, elo0,elo1; got {}", leads.len());
         };
@@ -179,10 +246,9 @@ fn played(games: &[StoredGame]) -> Vec<PlayedGame> {
     games.iter().map(|game| PlayedGame::of(game.pair, game.colour, &game.record)).collect()
 }
 
-fn book_text(book: &[Vec<Move>], settings: &GameSettings) -> Vec<String> {
-    let line = |moves: &Vec<Move>| {
-        moves.iter().map(|&mv| settings.size.vertex(mv)).collect::<Vec<_>>().join(" ")
-    };
+fn book_text(book: &[Vec<Move>], size: BoardSize) -> Vec<String> {
+    let line =
+        |moves: &Vec<Move>| moves.iter().map(|&mv| size.vertex(mv)).collect::<Vec<_>>().join(" ");
     book.iter().map(line).collect()
 }
 
@@ -203,7 +269,7 @@ impl Live {
         }
         self.last = Instant::now();
         let tally = tally_every(&played(games));
-        let (elo, low, high) = summary::elo(&tally);
+        let (elo, low, high) = elo(&tally);
         eprintln!(
             "{} of {} games: {}-{}-{}, Elo {elo:+.0} [{low:+.0}, {high:+.0}]",
             games.len(),

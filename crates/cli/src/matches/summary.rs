@@ -1,33 +1,33 @@
 //! What a match has shown, for people and as JSON.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tengen_evaluator::{
-    GateConfig, Tally, Verdict, elo_of_pairs, elo_with_interval, tally_every, tally_games,
-};
-use tengen_selfplay::GameSettings;
+use tengen_evaluator::{Tally, Verdict, elo_of_pairs, elo_with_interval, tally_every, tally_games};
+use tengen_rules::GameState;
 
 use super::folder::StoredGame;
 use super::played;
 
-/// A match to be told of.
-pub struct Summary<'a> {
+/// A match as far as it was played.
+pub struct Played {
     /// The players.
     pub names: [String; 2],
-    /// The game.
-    pub settings: &'a GameSettings,
-    /// Simulations a move of the house players.
-    pub visits: u32,
-    /// What was planned.
-    pub gate: &'a GateConfig,
+    /// The first position.
+    pub start: GameState,
+    /// Stones that the second player was given; it is Black in every game then.
+    pub handicap: u32,
+    /// Simulations a move of either house player.
+    pub visits: [u32; 2],
+    /// Games wanted.
+    pub planned: u32,
     /// Of a sequential test.
     pub verdict: Option<Verdict>,
     /// In slot order.
-    pub games: &'a [StoredGame],
+    pub games: Vec<StoredGame>,
     /// Where they lie.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
     /// Games that an earlier process played.
     pub resumed: usize,
 }
@@ -42,9 +42,14 @@ pub fn elo(tally: &Tally) -> (f64, f64, f64) {
     }
 }
 
-impl Summary<'_> {
+impl Played {
+    /// All games counted, from the first player's side.
+    pub fn tally(&self) -> Tally {
+        tally_every(&played(&self.games))
+    }
+
     fn of_colour(&self, colour: u8) -> Tally {
-        let mut games = played(self.games);
+        let mut games = played(&self.games);
         games.retain(|game| game.colour == colour);
         tally_every(&games)
     }
@@ -72,8 +77,8 @@ impl Summary<'_> {
 
     /// Facts; every count from the first player's side.
     pub fn json(&self) -> Value {
-        let tally = tally_every(&played(self.games));
-        let repeats = tally_games(&played(self.games)).repeats;
+        let tally = self.tally();
+        let repeats = tally_games(&played(&self.games)).repeats;
         let (elo, low, high) = elo(&tally);
         let counts = |t: Tally| {
             json!({ "wins": t.wins, "losses": t.losses, "draws": t.draws,
@@ -83,9 +88,10 @@ impl Summary<'_> {
         let mean = lengths.iter().sum::<usize>() as f64 / lengths.len().max(1) as f64;
         json!({
             "a": self.names[0], "b": self.names[1],
-            "board": [self.settings.size.width(), self.settings.size.height()],
-            "rules": self.settings.rules.to_string(), "komi": self.settings.komi.points(),
-            "visits": self.visits, "games": tally.games(), "planned": self.gate.games(),
+            "board": [self.start.size().width(), self.start.size().height()],
+            "rules": self.start.rules().to_string(), "komi": self.start.komi().points(),
+            "handicap": self.handicap, "visits": self.visits[0], "opponent_visits": self.visits[1],
+            "games": tally.games(), "planned": self.planned,
             "wins": tally.wins, "losses": tally.losses, "draws": tally.draws,
             "no_results": tally.no_results, "faults": tally.faults,
             "disputes": self.disputes(), "repeats": repeats,
@@ -95,24 +101,30 @@ impl Summary<'_> {
             "seconds_per_move": self.seconds_per_move(),
             "fault_list": self.faults().map(|(g, f)| json!({ "pair": g.pair, "colour": g.colour, "fault": f })).collect::<Vec<_>>(),
             "verdict": self.verdict.map(|v| v.to_string()),
-            "complete": self.games.len() as u32 >= self.gate.games(),
+            "complete": self.games.len() as u32 >= self.planned,
             "resumed": self.resumed, "folder": self.folder,
         })
     }
 
     /// The final table.
     pub fn table(&self) -> String {
-        let tally = tally_every(&played(self.games));
+        let tally = self.tally();
         let [a, b] = &self.names;
-        let size = self.settings.size;
+        let size = self.start.size();
+        let visits = match self.visits {
+            [ours, theirs] if ours == theirs => ours.to_string(),
+            [ours, theirs] => format!("{ours} and {theirs}"),
+        };
         let mut text = format!(
-            "{a} against {b} on {}x{}, {}, komi {}, {} visits a move\n",
+            "{a} against {b} on {}x{}, {}, komi {}, {visits} visits a move\n",
             size.width(),
             size.height(),
-            self.settings.rules,
-            self.settings.komi.points(),
-            self.visits
+            self.start.rules(),
+            self.start.komi().points(),
         );
+        if self.handicap > 0 {
+            let _ = writeln!(text, "{b} takes {} stones and is Black in every game", self.handicap);
+        }
         let mut row = |name: &str, t: &Tally| {
             let _ = writeln!(
                 text,
@@ -135,7 +147,7 @@ impl Summary<'_> {
             "pairs by points 0, 0.5, 1, 1.5, 2: {}",
             tally.pairs.map(|n| n.to_string()).join(", ")
         );
-        let repeats = tally_games(&played(self.games)).repeats;
+        let repeats = tally_games(&played(&self.games)).repeats;
         if repeats > 0 {
             let _ =
                 writeln!(text, "{repeats} games repeat others move for move: see --opening-moves");

@@ -10,9 +10,8 @@ use tengen_evaluator::{
     GateConfig, MatchRunner, PlayedGame, Tally, Verdict, check_sanity, decide, tally_games,
 };
 use tengen_record::GameRecord;
-use tengen_rules::Move;
+use tengen_rules::{GameState, Move};
 use tengen_search::SearchConfig;
-use tengen_selfplay::GameSettings;
 use tengen_store::{Conclusion, MatchRow, Store, StoreError};
 
 use crate::config::Config;
@@ -30,8 +29,13 @@ pub struct MatchPlan<'a> {
     pub gate: &'a GateConfig,
     /// Search of both sides; noise is off in matches.
     pub search: &'a SearchConfig,
-    /// The game.
-    pub settings: &'a GameSettings,
+    /// The game's first position.
+    pub start: &'a GameState,
+    /// Simulations a move of either side.
+    pub visits: [u32; 2],
+    /// Whether the second player is Black in every game, as in handicap matches: of each pair the
+    /// game with colour 1 alone is played.
+    pub one_colour: bool,
     /// Seed of the openings.
     pub seed: u64,
     /// Threads; each plays its share of the pairs.
@@ -71,23 +75,15 @@ pub fn play_with_book(
         let mut workers = Vec::new();
         for thread in 0..threads {
             let mut skip = done.to_vec();
-            skip.extend(
-                (0..plan.gate.pairs)
-                    .filter(|pair| pair % threads != thread)
-                    .flat_map(|pair| [(pair, 0), (pair, 1)]),
-            );
+            skip.extend((0..plan.gate.pairs).flat_map(|pair| [(pair, 0), (pair, 1)]).filter(
+                |&(pair, colour)| pair % threads != thread || (plan.one_colour && colour == 0),
+            ));
             let (mut first, mut second) = (a.evaluator()?, b.evaluator()?);
             let sender = sender.clone();
             workers.push(scope.spawn(move || -> Result<()> {
-                let mut runner = MatchRunner::new(
-                    plan.gate,
-                    plan.search,
-                    plan.settings.size,
-                    plan.settings.rules,
-                    plan.settings.komi,
-                    plan.seed,
-                    &skip,
-                );
+                let mut runner =
+                    MatchRunner::new(plan.gate, plan.search, plan.start, plan.seed, &skip);
+                runner.set_visits(plan.visits);
                 runner.set_names(a.name(), b.name());
                 runner.set_config_digest(plan.digest);
                 runner.set_openings(book.to_vec());
@@ -188,16 +184,18 @@ pub fn judge(
         Err(error) if is_lost(&error) => return void(store, open, tally, format!("{error:#}")),
         Err(error) => return Err(error),
     };
-    let settings = config.rules.settings()?;
+    let start = config.rules.settings()?.initial_state();
     // A net whose answers are not sound is turned away before it plays.
-    let sane = check_sanity(&mut *candidate.evaluator()?, &settings.initial_state(), false);
+    let sane = check_sanity(&mut *candidate.evaluator()?, &start, false);
     if let Err(error) = sane {
         return void(store, open, tally, format!("the candidate is not fit to play: {error}"));
     }
     let plan = MatchPlan {
         gate: &gate,
         search: &config.search,
-        settings: &settings,
+        start: &start,
+        visits: [gate.visits; 2],
+        one_colour: false,
         seed: run_seed ^ (open.id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
