@@ -215,6 +215,9 @@ pub struct RollbackArgs {
     /// Why; stored with the move.
     #[arg(long)]
     pub why: String,
+    /// Take the games of the net that falls out of training too; they stay in the store.
+    #[arg(long)]
+    pub games: bool,
 }
 
 /// `tengen match`.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tengen_rules::{BoardSize, GameState, Komi, Rules, perft};
 use tengen_selfplay::GameSettings;
+use tengen_store::Rollback;
 
 use crate::args::{
     Cli, Command, ConfigCommand, GateArgs, GateCommand, LoopArgs, NetCommand, OtherSuite,
@@ -124,8 +125,13 @@ fn promote(args: &PromoteArgs) -> Result<()> {
 
 fn roll_back(args: &RollbackArgs) -> Result<()> {
     let (mut store, _) = RunDir::new(&args.run).open_existing()?;
-    let id = store.rollback(&user(), &args.why)?;
+    let what = if args.games { Rollback::PointerAndGames } else { Rollback::Pointer };
+    let fallen = store.best()?.map(|best| short(&best.id)).unwrap_or_default();
+    let id = store.rollback(what, &user(), &args.why)?;
     println!("{} is the best network again", short(&id));
+    if args.games {
+        println!("games of {fallen} are trained on no more; they stay in the store");
+    }
     Ok(())
 }
 

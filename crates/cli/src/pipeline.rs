@@ -15,7 +15,11 @@ use tengen_store::{RunRow, Store};
 use crate::args::LoopArgs;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use crate::parts::{gate, generate::Generator, train::Training};
+use crate::parts::{
+    gate,
+    generate::Generator,
+    train::{Stored, Training},
+};
 use crate::players::{Player, short};
 use crate::progress::{Progress, Standing};
 use crate::run_dir::RunDir;
@@ -233,7 +237,7 @@ impl Pipeline<'_> {
             training.add_candidate(self.dir, self.config, &mut self.store)?;
             return Ok(true);
         }
-        let due = training.is_due(self.config, self.store.counts()?.positions)
+        let due = training.is_due(self.config, Stored::of(&self.store)?)
             && training.step() < self.until_steps;
         if due {
             training.steps(

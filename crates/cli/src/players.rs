@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use tengen_inference::{LeafEvaluator, RolloutEvaluator, UniformEvaluator};
 use tengen_network::{NativeEvaluator, NetworkConfig, Weights, load_network};
-use tengen_store::Store;
+use tengen_store::{Rollback, Store};
 
 use crate::config::Config;
 use crate::run_dir::{RunDir, is_lost};
@@ -87,7 +87,7 @@ impl Player {
                 Err(error) if is_lost(&error) => error,
                 Err(error) => return Err(error),
             };
-            let earlier = store.rollback("tengen", &format!("{error:#}")).with_context(|| {
+            let earlier = store.rollback(Rollback::Pointer, "tengen", &format!("{error:#}")).with_context(|| {
                 format!(
                     "{error:#}; no earlier best network is left: restore the file from a copy, or \
                      name another network with `tengen promote`"

@@ -51,6 +51,29 @@ fn a_rollback_by_hand_takes_the_best_before_and_refuses_when_none_is_left() {
 }
 
 #[test]
+fn a_rollback_with_its_games_trains_on_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, run, [first, second]) = run_with_two_bests(folder.path());
+    run_loop(&config, &run, "16");
+    let dir = run.to_str().unwrap();
+    let mut best = status(&run)["best"]["id"].clone();
+    assert_ne!(best, first, "the second network or a later one plays now");
+    while best != first {
+        let back = tengen(&["rollback", "--run", dir, "--why", "a test", "--games"]);
+        assert!(back.status.success());
+        assert!(String::from_utf8_lossy(&back.stdout).contains("trained on no more"));
+        best = status(&run)["best"]["id"].clone();
+    }
+    let games = json(&["store", "fsck", "--run", dir, "--json"])["games"].clone();
+    run_loop(&config, &run, "20");
+    let after = json(&["store", "fsck", "--run", dir, "--json"]);
+    assert_eq!(after["ok"], true);
+    assert!(after["games"].as_u64() >= games.as_u64(), "nothing is deleted");
+    assert!(status(&run)["steps"].as_u64().unwrap() >= 20, "training went on");
+    assert_ne!(second, first);
+}
+
+#[test]
 fn a_damaged_best_network_gives_way_to_the_one_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let (config, run, [_, second]) = run_with_two_bests(folder.path());

@@ -45,6 +45,8 @@ pub struct StoredGame {
     pub counter: u64,
     /// Who played.
     pub network: String,
+    /// Whether a rollback took it out of training; see [`Rollback`](crate::Rollback).
+    pub withdrawn: bool,
     /// The game itself.
     pub record: GameRecord,
 }
@@ -115,7 +117,8 @@ impl Store {
     /// [`StoreError::DamagedGame`] when a game cannot be read back.
     pub fn games_in(&self, after: u64, upto: u64) -> Result<Vec<StoredGame>, StoreError> {
         let mut query = self.db.prepare_cached(
-            "SELECT seq, game_id, worker, counter, network, payload, payload_hash
+            "SELECT seq, game_id, worker, counter, network, payload, payload_hash,
+                 network IN (SELECT network FROM withdrawn)
              FROM games WHERE seq > ?1 AND seq <= ?2 ORDER BY seq",
         )?;
         let mut rows = query.query([clamp(after), clamp(upto)])?;
@@ -127,12 +130,15 @@ impl Store {
     }
 
     /// The largest `s` for which the games with `s < seq ≤ upto` hold at least
-    /// `positions` training targets, or 0 where all of them hold fewer.
+    /// `positions` training targets, withdrawn games not counted, or 0 where all of them hold fewer.
     ///
     /// # Errors
     /// Only the store's own.
     pub fn window_start(&self, upto: u64, positions: usize) -> Result<u64, StoreError> {
         let upto = clamp(upto);
+        if !self.withdrawn_networks()?.is_empty() {
+            return self.window_start_among_withdrawn(upto, positions as u64);
+        }
         let Some(rest) = cumulative(&self.db, upto)?.checked_sub(positions as u64) else {
             return Ok(0);
         };
@@ -141,6 +147,23 @@ impl Store {
                    ORDER BY cumulative DESC, seq DESC LIMIT 1";
         let start = self.db.query_row(sql, [rest, upto], |row| row.get(0)).optional()?;
         Ok(start.unwrap_or(0))
+    }
+
+    /// [`window_start`](Self::window_start) by walking back: sums of targets know of no withdrawal.
+    fn window_start_among_withdrawn(&self, upto: u64, positions: u64) -> Result<u64, StoreError> {
+        let mut query = self.db.prepare_cached(
+            "SELECT seq, positions * (network NOT IN (SELECT network FROM withdrawn))
+             FROM games WHERE seq <= ?1 ORDER BY seq DESC",
+        )?;
+        let mut rows = query.query([upto])?;
+        let mut held = 0;
+        while let Some(row) = rows.next()? {
+            if held >= positions {
+                return Ok(row.get(0)?);
+            }
+            held += row.get::<_, u64>(1)?;
+        }
+        Ok(0)
     }
 
     /// Games, training targets and the newest sequence number.
@@ -255,6 +278,7 @@ fn stored(row: &Row<'_>) -> Result<StoredGame, StoreError> {
         worker: row.get(2)?,
         counter: row.get(3)?,
         network: row.get(4)?,
+        withdrawn: row.get(7)?,
         record: unpack(&payload, &hash, &format!("{seq} ({id})"))?,
     })
 }

@@ -51,6 +51,7 @@ mod open;
 mod promotion;
 mod run;
 mod schema;
+mod withdrawn;
 
 pub use error::StoreError;
 pub use fsck::FsckReport;
@@ -62,6 +63,6 @@ pub use leases::Lease;
 pub use matches::{MatchGameRow, MatchRow, NewMatch};
 pub use networks::{Elo, NetworkRow, NetworkStatus, NewNetwork};
 pub use open::Store;
-pub use promotion::{Conclusion, PromotionRow};
+pub use promotion::{Conclusion, PromotionRow, Rollback};
 pub use run::{NewRun, RunRow};
 pub use schema::SCHEMA_VERSION;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::networks::{NetworkStatus, set_status};
 use crate::open::NOW_US;
-use crate::{Store, StoreError, journal, matches, run};
+use crate::{Store, StoreError, journal, matches, run, withdrawn};
 
 /// How a match ends.
 #[derive(Clone, Debug)]
@@ -36,6 +36,16 @@ pub struct PromotionRow {
     pub at_us: i64,
 }
 
+/// What a rollback takes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rollback {
+    /// The best pointer alone: games of the network that falls stay in the window.
+    Pointer,
+    /// The games of the network that falls too: they are trained on no more, unless it is made the
+    /// best again. Nothing is deleted.
+    PointerAndGames,
+}
+
 /// A move of the best pointer.
 pub(crate) struct Move<'a> {
     pub kind: &'a str,
@@ -56,6 +66,7 @@ pub(crate) fn move_best(
         set_status(db, old, NetworkStatus::Promoted)?;
     }
     set_status(db, step.to, NetworkStatus::Best)?;
+    withdrawn::readmit(db, step.to)?;
     db.execute("UPDATE runs SET best = ?1", [step.to])?;
     db.execute(
         &format!(
@@ -168,7 +179,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoEarlierBest`], [`StoreError::LeaseLost`].
-    pub fn rollback(&mut self, who: &str, why: &str) -> Result<String, StoreError> {
+    pub fn rollback(&mut self, what: Rollback, who: &str, why: &str) -> Result<String, StoreError> {
         let tx = self.fenced_write()?;
         let history = history(&tx)?;
         let [.., earlier, best] = standing(&history)[..] else {
@@ -176,6 +187,9 @@ impl Store {
         };
         let step = Move { kind: "rollback", to: earlier, match_id: None, who, why };
         move_best(&tx, Some(best), &step)?;
+        if what == Rollback::PointerAndGames {
+            withdrawn::withdraw(&tx, best, who, why)?;
+        }
         tx.commit()?;
         Ok(earlier.to_owned())
     }

@@ -11,10 +11,11 @@ use crate::open::NOW_US;
 pub(crate) const APPLICATION_ID: i32 = 0x544e_474e;
 
 /// Version = index + 1. A released file never changes: later wishes are later files.
-const MIGRATIONS: [(&str, &str); 3] = [
+const MIGRATIONS: [(&str, &str); 4] = [
     ("run", include_str!("../migrations/0001_run.sql")),
     ("operations", include_str!("../migrations/0002_operations.sql")),
     ("imports", include_str!("../migrations/0003_imports.sql")),
+    ("withdrawn", include_str!("../migrations/0004_withdrawn.sql")),
 ];
 
 /// The newest schema version that this program reads and writes.

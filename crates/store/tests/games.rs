@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Bench, game, new_run, record};
-use tengen_store::{Counts, GameId, StoreError};
+use tengen_store::{Conclusion, Counts, GameId, Rollback, Store, StoreError};
 
 #[test]
 fn a_game_stored_twice_counts_once() {
@@ -102,6 +102,38 @@ fn window_start_by_walking(sizes: &[(u64, u64)], upto: u64, positions: u64) -> u
         held += size;
     }
     0
+}
+
+#[test]
+fn a_rollback_with_its_games_takes_them_out_of_the_window_and_a_promotion_brings_them_back() {
+    let mut bench = Bench::new();
+    let id = bench.candidate("a", "b");
+    let verdict = Conclusion { verdict: "promote".into(), promote: true, detail_json: "{}".into() };
+    bench.store.conclude(id, &verdict).unwrap();
+    let records = [3, 2, 5, 1].map(record);
+    let mut games: Vec<_> =
+        records.iter().zip(0..).map(|(record, k)| bench.game("w", k, record)).collect();
+    for (game, network) in games.iter_mut().zip(["a", "b", "a", "b"]) {
+        game.network = network.to_owned();
+    }
+    bench.store.append_games(&games).unwrap();
+    let withdrawn = |store: &Store| -> Vec<bool> {
+        store.games_in(0, 9).unwrap().iter().map(|game| game.withdrawn).collect()
+    };
+    assert_eq!(bench.store.window_start(4, 4).unwrap(), 2);
+    let now = bench.store.rollback(Rollback::PointerAndGames, "me", "it went astray").unwrap();
+    assert_eq!(now, "a");
+    assert_eq!(withdrawn(&bench.store), [false, true, false, true]);
+    assert_eq!(bench.store.withdrawn_networks().unwrap(), ["b"]);
+    assert_eq!(bench.store.withdrawn_positions(u64::MAX).unwrap(), 3);
+    assert_eq!(bench.store.withdrawn_positions(2).unwrap(), 2);
+    // Of what is left, 5 lie in game 3 and 3 in game 1.
+    let starts = [1, 5, 6, 9].map(|wanted| bench.store.window_start(4, wanted).unwrap());
+    assert_eq!(starts, [2, 2, 0, 0]);
+    assert_eq!(bench.store.counts().unwrap().games, 4, "nothing is deleted");
+    assert!(bench.store.fsck().unwrap().ok);
+    bench.store.promote_by_hand("b", "me", "it was not so bad").unwrap();
+    assert_eq!(withdrawn(&bench.store), [false; 4]);
 }
 
 #[test]

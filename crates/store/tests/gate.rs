@@ -6,7 +6,7 @@ mod common;
 
 use common::{Bench, network, record, resigned};
 use tengen_rules::Color;
-use tengen_store::{Conclusion, NetworkStatus, NewMatch, StoreError};
+use tengen_store::{Conclusion, NetworkStatus, NewMatch, Rollback, StoreError};
 
 fn verdict(promote: bool) -> Conclusion {
     let verdict = if promote { "promote" } else { "reject" }.to_owned();
@@ -114,9 +114,13 @@ fn hands_move_the_pointer_and_rollbacks_take_it_back_step_by_step() {
     bench.store.conclude(id, &verdict(true)).unwrap();
     bench.store.add_network(&network("c", Some("b"), NetworkStatus::Candidate)).unwrap();
     bench.store.promote_by_hand("c", "me", "stronger in another test").unwrap();
-    let told: Vec<_> = (0..2).map(|_| bench.store.rollback("me", "no").unwrap()).collect();
+    let told: Vec<_> =
+        (0..2).map(|_| bench.store.rollback(Rollback::Pointer, "me", "no").unwrap()).collect();
     assert_eq!(told, ["b", "a"]);
-    assert!(matches!(bench.store.rollback("me", "no"), Err(StoreError::NoEarlierBest)));
+    assert!(matches!(
+        bench.store.rollback(Rollback::Pointer, "me", "no"),
+        Err(StoreError::NoEarlierBest)
+    ));
     assert_eq!(bench.store.best().unwrap().unwrap().id, "a");
     let unknown = bench.store.promote_by_hand("x", "me", "");
     assert!(matches!(unknown, Err(StoreError::UnknownNetwork(_))));

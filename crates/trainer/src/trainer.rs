@@ -19,6 +19,7 @@ use ahead::Ahead;
 
 /// The trainer's stream of the run's seed; self-play and matches use others.
 const STREAM: u64 = 0x74_7261_696e;
+
 /// Trains one network on a window of games. See the crate's page.
 pub struct Trainer {
     config: TrainerConfig,
@@ -31,6 +32,8 @@ pub struct Trainer {
     momentum: Momentum,
     window: Window,
     ahead: Option<Ahead>,
+    /// Positions seen that were withdrawn since: what the window need not hold.
+    withdrawn: u64,
 }
 
 impl Trainer {
@@ -64,6 +67,7 @@ impl Trainer {
             momentum: Momentum::default(),
             window: Window::new(),
             ahead: None,
+            withdrawn: 0,
         };
         trainer.rng.set_stream(STREAM);
         let Some((found, path, warnings)) = checkpoint::load_newest(&trainer.checkpoints)? else {
@@ -167,18 +171,38 @@ impl Trainer {
         Ok(())
     }
 
-    /// Fills the window after a resume with the games that end at the cursor, in order: all those
-    /// after the store's `window_start(cursor, window_capacity)`. Nothing is counted anew.
+    /// Goes past the next game, which was withdrawn: its `positions` count as seen, and none of
+    /// them is ever drawn.
+    ///
+    /// # Errors
+    /// [`TrainError::OutOfOrder`] unless `seq` is the cursor plus one.
+    pub fn pass_over(&mut self, seq: u64, positions: u64) -> Result<(), TrainError> {
+        let expected = self.state.cursor + 1;
+        if seq != expected {
+            return Err(TrainError::OutOfOrder { expected, found: seq });
+        }
+        self.state.cursor = seq;
+        self.state.positions_seen += positions;
+        self.withdrawn += positions;
+        Ok(())
+    }
+
+    /// Fills the window after a resume, or after games were withdrawn, with the games that end at
+    /// the cursor, in order: all those after the store's `window_start(cursor, window_capacity)`,
+    /// `None` in place of a withdrawn one. `withdrawn` is how many of the positions up to the cursor
+    /// are withdrawn. Nothing is counted anew.
     ///
     /// # Errors
     /// [`TrainError::OutOfOrder`] when they have gaps or don't end at the cursor,
     /// [`TrainError::ReloadTooShort`] when they hold too few positions; the window is empty then.
     pub fn reload(
         &mut self,
-        games: impl IntoIterator<Item = (u64, GameRecord)>,
+        games: impl IntoIterator<Item = (u64, Option<GameRecord>)>,
+        withdrawn: u64,
     ) -> Result<(), TrainError> {
         self.ahead = None;
         self.window = Window::new();
+        self.withdrawn = withdrawn;
         let filled = self.fill(games);
         if filled.is_err() {
             self.window = Window::new();
@@ -188,7 +212,7 @@ impl Trainer {
 
     fn fill(
         &mut self,
-        games: impl IntoIterator<Item = (u64, GameRecord)>,
+        games: impl IntoIterator<Item = (u64, Option<GameRecord>)>,
     ) -> Result<(), TrainError> {
         let capacity = self.window_capacity();
         let mut last = None;
@@ -198,8 +222,10 @@ impl Trainer {
             {
                 return Err(TrainError::OutOfOrder { expected: last + 1, found: seq });
             }
-            self.check_size(seq, &record)?;
-            self.window.push(seq, record, capacity);
+            if let Some(record) = record {
+                self.check_size(seq, &record)?;
+                self.window.push(seq, record, capacity);
+            }
             last = Some(seq);
         }
         let last = last.unwrap_or(0);
@@ -221,7 +247,8 @@ impl Trainer {
     /// That the window holds all it should: a resumed run must draw what the old one would have.
     fn check_filled(&self) -> Result<(), TrainError> {
         let capacity = self.window_capacity();
-        let needed = usize::try_from(self.state.positions_seen).unwrap_or(usize::MAX).min(capacity);
+        let usable = self.state.positions_seen.saturating_sub(self.withdrawn);
+        let needed = usize::try_from(usable).unwrap_or(usize::MAX).min(capacity);
         match self.window.positions(capacity) {
             found if found < needed => Err(TrainError::ReloadTooShort { found, needed }),
             _ => Ok(()),

@@ -16,10 +16,29 @@ const READ_GAMES: u64 = 256;
 /// The trainer of a run and what it last reported.
 pub struct Training {
     trainer: Trainer,
+    /// Networks whose games the window was filled without.
+    withdrawn: Vec<String>,
     /// The game number up to which training was last reported to the store.
     reported: u64,
     /// The last step's report.
     pub last: Option<StepReport>,
+}
+
+/// Training targets in the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// All of them.
+    pub positions: u64,
+    /// Those that were not withdrawn.
+    pub usable: u64,
+}
+
+impl Stored {
+    /// As the store has them now.
+    pub fn of(store: &Store) -> Result<Self> {
+        let positions = store.counts()?.positions;
+        Ok(Self { positions, usable: positions - store.withdrawn_positions(u64::MAX)? })
+    }
 }
 
 impl Training {
@@ -27,19 +46,28 @@ impl Training {
     pub fn open(dir: &RunDir, config: &Config, store: &mut Store, seed: u64) -> Result<Self> {
         // The first network again, made and not read, so that its file may be missing.
         let weights = config.network.init_weights(seed)?;
-        let (mut trainer, warnings) =
+        let (trainer, warnings) =
             Trainer::open(dir.path(), &config.network, &config.trainer, seed, &weights)?;
         for warning in warnings {
             tracing::warn!("{warning}");
             store
                 .add_event("checkpoint", &serde_json::json!({ "warning": warning }).to_string())?;
         }
-        // The window is what the store holds below the cursor: nothing of it is in the checkpoint.
-        let cursor = trainer.cursor();
-        let from = store.window_start(cursor, trainer.window_capacity())?;
+        let mut training = Self { trainer, withdrawn: Vec::new(), reported: 0, last: None };
+        training.fill_window(store)?;
+        Ok(training)
+    }
+
+    /// The window is what the store holds below the cursor: nothing of it is in the checkpoint.
+    fn fill_window(&mut self, store: &Store) -> Result<()> {
+        let cursor = self.trainer.cursor();
+        let from = store.window_start(cursor, self.trainer.window_capacity())?;
         let games = store.games_in(from, cursor)?;
-        trainer.reload(games.into_iter().map(|game| (game.seq, game.record)))?;
-        Ok(Self { trainer, reported: 0, last: None })
+        let usable =
+            games.into_iter().map(|game| (game.seq, (!game.withdrawn).then_some(game.record)));
+        self.trainer.reload(usable, store.withdrawn_positions(cursor)?)?;
+        self.withdrawn = store.withdrawn_networks()?;
+        Ok(())
     }
 
     /// Steps made over the run.
@@ -58,10 +86,11 @@ impl Training {
     }
 
     /// Whether the store holds enough positions for one more step: the training ratio allows
-    /// `samples_per_position` samples for each position generated.
-    pub fn is_due(&self, config: &Config, positions: u64) -> bool {
-        let quota = positions as f64 * config.trainer.samples_per_position;
-        positions >= config.trainer.window_min_positions as u64
+    /// `samples_per_position` samples for each position generated. A rollback may have left fewer
+    /// than the smallest window: self-play fills it first.
+    pub fn is_due(&self, config: &Config, stored: Stored) -> bool {
+        let quota = stored.positions as f64 * config.trainer.samples_per_position;
+        stored.usable >= config.trainer.window_min_positions as u64
             && quota >= (self.samples() + config.trainer.batch_size as u64) as f64
     }
 
@@ -84,14 +113,23 @@ impl Training {
         until: u64,
     ) -> Result<()> {
         let counts = store.counts()?;
+        let stored = Stored::of(store)?;
+        if store.withdrawn_networks()? != self.withdrawn {
+            tracing::warn!("games were withdrawn or taken back in: the window is filled anew");
+            self.fill_window(store)?;
+        }
         while self.trainer.cursor() < counts.last_seq {
             let from = self.trainer.cursor();
             for game in store.games_in(from, (from + READ_GAMES).min(counts.last_seq))? {
-                self.trainer.ingest(game.seq, game.record)?;
+                if game.withdrawn {
+                    self.trainer.pass_over(game.seq, game.record.positions() as u64)?;
+                } else {
+                    self.trainer.ingest(game.seq, game.record)?;
+                }
             }
         }
         for _ in 0..config.run.steps_per_cycle {
-            if stop.now() || !self.is_due(config, counts.positions) || self.step() >= until {
+            if stop.now() || !self.is_due(config, stored) || self.step() >= until {
                 break;
             }
             match self.trainer.train_step() {

@@ -129,7 +129,7 @@ fn interrupted_and_resumed_is_uninterrupted_bit_for_bit() {
     assert_eq!(second.positions_seen(), straight.positions_seen());
     let games = stored(&second);
     assert!(games.len() < 9);
-    second.reload(games).unwrap();
+    second.reload(kept(games), 0).unwrap();
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         a.extend(steps(&mut straight, 2));
@@ -236,19 +236,47 @@ fn a_resumed_trainer_does_not_step_on_a_window_that_lacks_games() {
     assert!(matches!(error, TrainError::ReloadTooShort { found: 0, needed: 60 }), "{error}");
     let games = stored(&resumed);
     let short = games[1..].to_vec();
-    assert!(matches!(resumed.reload(short).unwrap_err(), TrainError::ReloadTooShort { .. }));
+    assert!(matches!(
+        resumed.reload(kept(short), 0).unwrap_err(),
+        TrainError::ReloadTooShort { .. }
+    ));
     let gap: Vec<_> = games.iter().filter(|(seq, _)| *seq != 6).cloned().collect();
     assert!(matches!(
-        resumed.reload(gap).unwrap_err(),
+        resumed.reload(kept(gap), 0).unwrap_err(),
         TrainError::OutOfOrder { expected: 6, found: 7 }
     ));
     let early = games[..games.len() - 1].to_vec();
     assert!(matches!(
-        resumed.reload(early).unwrap_err(),
+        resumed.reload(kept(early), 0).unwrap_err(),
         TrainError::OutOfOrder { expected: 9, found: 8 }
     ));
-    resumed.reload(games).unwrap();
+    resumed.reload(kept(games), 0).unwrap();
     resumed.train_step().unwrap();
+}
+
+fn kept(games: Vec<(u64, GameRecord)>) -> Vec<(u64, Option<GameRecord>)> {
+    games.into_iter().map(|(seq, record)| (seq, Some(record))).collect()
+}
+
+#[test]
+fn withdrawn_games_are_never_drawn_and_leave_no_gap() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 9);
+    let games = stored(&trainer);
+    let lost = games[games.len() - 1].1.positions() as u64;
+    let mut some = kept(games);
+    some.last_mut().unwrap().1 = None;
+    assert!(matches!(
+        trainer.reload(some.clone(), 0).unwrap_err(),
+        TrainError::ReloadTooShort { .. }
+    ));
+    trainer.reload(some, trainer.positions_seen() - 10).unwrap();
+    trainer.train_step().unwrap();
+    let before = trainer.window_positions();
+    assert!(trainer.pass_over(12, lost).is_err(), "10 comes next");
+    trainer.pass_over(10, lost).unwrap();
+    assert_eq!((trainer.cursor(), trainer.window_positions()), (10, before));
 }
 
 #[test]
