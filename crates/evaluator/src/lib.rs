@@ -59,7 +59,8 @@ pub use sanity::{SanityError, SanityReport, check_sanity};
 pub use simulate::{GateRates, simulate_gate};
 pub use sprt::{Counts, SprtModel, llr, sprt_bounds};
 pub use suite::{
-    PROBLEMS, Problem, ProblemKind, SMALL_BOARDS, SmallBoard, SolverError, play_out, winning_moves,
+    PROBLEMS, Problem, ProblemKind, SMALL_BOARDS, SmallBoard, SolverError, ladder_moves, play_out,
+    winning_moves,
 };
 pub use tally::{
     GameResult, PlayedGame, SlotResult, Tally, moves_digest, tally_all, tally_every, tally_games,
