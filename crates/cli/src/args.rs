@@ -231,6 +231,12 @@ pub struct MatchArgs {
     /// Simulations a move: one number for both sides, or `A,B` for either.
     #[arg(long, default_value = "64", value_delimiter = ',')]
     pub visits: Vec<u32>,
+    /// Seconds a move in place of visits; games are played one by one then, and differ from run to run.
+    #[arg(long, conflicts_with = "visits")]
+    pub seconds: Option<f64>,
+    /// Threads that search with `--seconds`: one number for both sides, or `A,B` for either.
+    #[arg(long, default_value = "1", value_delimiter = ',', requires = "seconds")]
+    pub search_threads: Vec<usize>,
     /// Handicap stones for the second player, who is Black in every game then; komi is 0.5 unless
     /// given.
     #[arg(long, default_value_t = 0)]
@@ -345,6 +351,19 @@ pub struct LadderArgs {
     /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+impl MatchArgs {
+    /// Time in place of visits, if so.
+    pub fn clock(&self) -> anyhow::Result<Option<crate::parts::gate::Clock>> {
+        let Some(seconds) = self.seconds else { return Ok(None) };
+        let threads = match self.search_threads[..] {
+            [both] => [both; 2],
+            [a, b] => [a, b],
+            _ => anyhow::bail!("--search-threads takes one number for both sides or two, A,B"),
+        };
+        crate::parts::gate::Clock::new(seconds, threads).map(Some)
+    }
 }
 
 impl MatchTerms {

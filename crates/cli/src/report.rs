@@ -127,6 +127,7 @@ fn measure(config: &Config, a: &Player, b: &Player, stop: &Stop) -> Result<Tally
         start: &settings.initial_state(),
         visits: [gate.visits; 2],
         one_colour: false,
+        clock: None,
         seed: config.run.seed ^ 0xC105_1E6A,
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,

@@ -1,16 +1,19 @@
-//! `tengen scaling`: how strength grows with visits, and how many handicap stones it is worth.
+//! `tengen scaling`: how strength grows with visits or threads, and how many handicap stones a
+//! difference is worth.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use plotters::prelude::*;
 use serde_json::json;
-use tengen_evaluator::{PlayedGame, Results, fit};
+use tengen_evaluator::{PlayedGame, Rating, Results, fit};
 
 use crate::args::MatchTerms;
 use crate::logging;
 use crate::matches::{Played, Wanted, elo, play_out};
+use crate::parts::gate::Clock;
 use crate::ratings::{merged, one_game};
 use crate::stop::Stop;
 
@@ -19,6 +22,8 @@ use crate::stop::Stop;
 pub enum ScalingCommand {
     /// One player at several numbers of visits, each against the next.
     Visits(VisitsArgs),
+    /// One player on several numbers of threads at equal time, each against the next.
+    Threads(ThreadsArgs),
     /// A stronger player gives a weaker one handicap stones: how many make the game even.
     Handicap(HandicapArgs),
 }
@@ -32,6 +37,29 @@ pub struct VisitsArgs {
     /// Simulations a move, rising.
     #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 128])]
     pub visits: Vec<u32>,
+    /// Games between neighbours, and all else about a match.
+    #[command(flatten)]
+    pub terms: MatchTerms,
+    /// Folder for `scaling.svg`, `scaling.json` and `scaling.csv`.
+    #[arg(long, default_value = ".")]
+    pub out: PathBuf,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen scaling threads`.
+#[derive(Debug, Args)]
+pub struct ThreadsArgs {
+    /// A player, as for `tengen match`.
+    #[arg(long)]
+    pub net: String,
+    /// Threads of one search, rising.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    pub search_threads: Vec<u32>,
+    /// Seconds a move.
+    #[arg(long, default_value_t = 0.5)]
+    pub seconds: f64,
     /// Games between neighbours, and all else about a match.
     #[command(flatten)]
     pub terms: MatchTerms,
@@ -79,6 +107,7 @@ pub fn run(what: &ScalingCommand) -> Result<()> {
     logging::init(None)?;
     match what {
         ScalingCommand::Visits(args) => visits(args),
+        ScalingCommand::Threads(args) => threads(args),
         ScalingCommand::Handicap(args) => handicap(args),
     }
 }
@@ -92,57 +121,90 @@ fn rising(values: &[u32], option: &str) -> Result<()> {
 
 fn visits(args: &VisitsArgs) -> Result<()> {
     rising(&args.visits, "--visits")?;
-    let stop = Stop::install(0.0)?;
-    let mut results = Vec::new();
-    for (i, two) in args.visits.windows(2).enumerate() {
-        // The stronger one is the first player, so that a score above a half is what one expects.
-        let wanted = Wanted {
-            a: &args.net,
-            b: &args.net,
-            visits: [two[1], two[0]],
-            handicap: 0,
-            sprt: None,
-            fresh: false,
-            terms: &args.terms,
-        };
-        let played = play_out(&wanted, &stop)?;
-        if stop.now() {
-            bail!("stopped; the games are kept, and the same command goes on");
+    let scale = Scale { net: &args.net, what: "visits", levels: &args.visits, terms: &args.terms };
+    scale.show(&scale.measure(|stronger, weaker| ([stronger, weaker], None))?, &args.out, args.json)
+}
+
+fn threads(args: &ThreadsArgs) -> Result<()> {
+    rising(&args.search_threads, "--search-threads")?;
+    let count = |threads: u32| threads as usize;
+    let most = args.search_threads.last().copied().map_or(1, count);
+    Clock::new(args.seconds, [most; 2])?;
+    let time = Duration::from_secs_f64(args.seconds);
+    let levels = &args.search_threads;
+    let scale = Scale { net: &args.net, what: "threads", levels, terms: &args.terms };
+    // Visits have no say where there is a clock.
+    let spots = scale.measure(|stronger, weaker| {
+        ([1; 2], Some(Clock { time, threads: [count(stronger), count(weaker)] }))
+    })?;
+    scale.show(&spots, &args.out, args.json)
+}
+
+/// A player at rising levels of something, each against the one below it.
+struct Scale<'a> {
+    net: &'a str,
+    /// What rises.
+    what: &'static str,
+    levels: &'a [u32],
+    terms: &'a MatchTerms,
+}
+
+impl Scale<'_> {
+    /// Plays neighbours against each other and fits all levels on one scale, the lowest at 0.
+    /// `sides` says what the stronger and the weaker side search with.
+    fn measure(&self, sides: impl Fn(u32, u32) -> ([u32; 2], Option<Clock>)) -> Result<Vec<Spot>> {
+        let stop = Stop::install(0.0)?;
+        let mut results = Vec::new();
+        for (i, two) in self.levels.windows(2).enumerate() {
+            // The stronger one is the first player: a score above a half is what one expects.
+            let (visits, clock) = sides(two[1], two[0]);
+            let wanted = Wanted {
+                a: self.net,
+                b: self.net,
+                visits,
+                clock,
+                handicap: 0,
+                sprt: None,
+                fresh: false,
+                terms: self.terms,
+            };
+            let played = play_out(&wanted, &stop)?;
+            if stop.now() {
+                bail!("stopped; the games are kept, and the same command goes on");
+            }
+            let score = 100.0 * played.tally().score();
+            eprintln!("{} against {} {}: {score:.1} %", two[1], two[0], self.what);
+            results.extend(results_of(&played, i + 1, i));
         }
-        eprintln!("{} against {} visits: {:.1} %", two[1], two[0], 100.0 * played.tally().score());
-        results.extend(results_of(&played, i + 1, i));
-    }
-    let results = merged(results);
-    let fitted = fit(args.visits.len(), &results);
-    let spots: Vec<Spot> = args
-        .visits
-        .iter()
-        .zip(fitted.over(0))
-        .enumerate()
-        .map(|(i, (&x, rating))| Spot {
+        let results = merged(results);
+        let fitted = fit(self.levels.len(), &results).over(0);
+        let spot = |(i, (&x, rating)): (usize, (&u32, Rating))| Spot {
             x,
             elo: rating.elo,
             low: rating.low,
             high: rating.high,
             games: games_of(&results, i),
-        })
-        .collect();
-    let rows = rows(&spots, "visits");
-    let text = serde_json::to_string_pretty(&rows)?;
-    let write = |name: &str, text: &str| {
-        let path = args.out.join(name);
-        std::fs::write(&path, text).map_err(|e| anyhow!("cannot write {}: {e}", path.display()))
-    };
-    write("scaling.json", &text)?;
-    write("scaling.csv", &csv(&spots))?;
-    draw(&spots, &args.out.join("scaling.svg"))?;
-    if args.json {
-        println!("{}", json!({ "net": args.net, "rows": rows }));
-    } else {
-        print!("{}", table(&spots, "visits"));
-        println!("written: scaling.svg, scaling.json and scaling.csv in {}", args.out.display());
+        };
+        Ok(self.levels.iter().zip(fitted).enumerate().map(spot).collect())
     }
-    Ok(())
+
+    fn show(&self, spots: &[Spot], out: &Path, as_json: bool) -> Result<()> {
+        let rows = rows(spots, self.what);
+        let write = |name: &str, text: &str| {
+            let path = out.join(name);
+            std::fs::write(&path, text).map_err(|e| anyhow!("cannot write {}: {e}", path.display()))
+        };
+        write("scaling.json", &serde_json::to_string_pretty(&rows)?)?;
+        write("scaling.csv", &csv(spots, self.what))?;
+        draw(spots, self.what, &out.join("scaling.svg"))?;
+        if as_json {
+            println!("{}", json!({ "net": self.net, "rows": rows }));
+        } else {
+            print!("{}", table(spots, self.what));
+            println!("written: scaling.svg, scaling.json and scaling.csv in {}", out.display());
+        }
+        Ok(())
+    }
 }
 
 fn handicap(args: &HandicapArgs) -> Result<()> {
@@ -154,6 +216,7 @@ fn handicap(args: &HandicapArgs) -> Result<()> {
             a: &args.a,
             b: &args.b,
             visits: [args.visits; 2],
+            clock: None,
             handicap: stones,
             sprt: None,
             fresh: false,
@@ -222,9 +285,9 @@ fn rows(spots: &[Spot], key: &str) -> Vec<serde_json::Value> {
     spots.iter().map(row).collect()
 }
 
-fn csv(spots: &[Spot]) -> String {
+fn csv(spots: &[Spot], key: &str) -> String {
     let line = |s: &Spot| format!("{},{},{},{},{}\n", s.x, s.elo, s.low, s.high, s.games);
-    "visits,elo,elo_low,elo_high,games\n".to_owned() + &spots.iter().map(line).collect::<String>()
+    format!("{key},elo,elo_low,elo_high,games\n") + &spots.iter().map(line).collect::<String>()
 }
 
 fn table(spots: &[Spot], key: &str) -> String {
@@ -235,8 +298,8 @@ fn table(spots: &[Spot], key: &str) -> String {
         + &spots.iter().map(line).collect::<String>()
 }
 
-/// Elo over the smallest number of visits, on an axis that doubles.
-fn draw(spots: &[Spot], path: &Path) -> Result<()> {
+/// Elo over the lowest level, on an axis that doubles.
+fn draw(spots: &[Spot], what: &str, path: &Path) -> Result<()> {
     let drawn = || -> std::result::Result<(), Box<dyn std::error::Error>> {
         let root = SVGBackend::new(path, (640, 420)).into_drawing_area();
         root.fill(&WHITE)?;
@@ -253,7 +316,7 @@ fn draw(spots: &[Spot], path: &Path) -> Result<()> {
             .build_cartesian_2d(left - 0.2..right + 0.2, low..high)?;
         chart
             .configure_mesh()
-            .x_desc("visits a move")
+            .x_desc(what)
             .y_desc("Elo, with 95 % intervals")
             .x_label_formatter(&|x| format!("{:.0}", x.exp2()))
             .draw()?;

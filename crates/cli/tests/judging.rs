@@ -87,6 +87,23 @@ fn strength_is_measured_along_visits_and_stones() {
     let facts = json(&[&stones[..], &board].concat());
     assert!(facts["rows"][0]["elo"].as_f64() > facts["rows"][1]["elo"].as_f64(), "{facts}");
     assert!(facts.get("implied_stones").is_some());
+    let clock = ["scaling", "threads", "--net", "uniform", "--seconds", "0.002", "--out", dir];
+    let rows = json(&[&clock[..], &board].concat())["rows"].clone();
+    assert_eq!((&rows[1]["threads"], &rows[1]["games"]), (&2.into(), &8.into()));
+}
+
+#[test]
+fn a_match_by_the_clock_plays_with_the_threads_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let board = ["match", "uniform", "uniform", "--size", "4", "--games", "2", "--dir", dir];
+    let clock = ["--seconds", "0.005", "--search-threads", "2,1", "--json"];
+    let facts = json(&[&board[..], &clock].concat());
+    assert_eq!((&facts["seconds"], &facts["games"]), (&0.005.into(), &2.into()));
+    assert!(facts["seconds_per_move"][0].as_f64().unwrap() >= 0.005);
+    for wrong in [["--seconds", "0"], ["--seconds", "NaN"], ["--search-threads", "2"]] {
+        assert_ne!(tengen(&[&board[..], &wrong].concat()).status.code(), Some(0), "{wrong:?}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! One game with a GTP program in it, under a referee of our own.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use tengen_inference::{EvalError, LeafEvaluator};
+use tengen_analysis::{AnalysisError, Limits, ParallelSearch};
+use tengen_inference::LeafEvaluator;
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{Color, GameState, Move, Outcome};
 use tengen_search::{SearchConfig, Tree, choose_move, policy_target, run_search};
@@ -16,8 +17,15 @@ use crate::{Program, ProgramFault, Slot};
 
 /// Who sits at the board.
 pub enum Seat<'a> {
-    /// Our search on an evaluator.
+    /// Our search on an evaluator, one thread, by visits.
     Search(&'a mut dyn LeafEvaluator),
+    /// Our search on many threads, by the clock: its games differ from run to run.
+    Clock {
+        /// The threads.
+        threads: &'a mut ParallelSearch,
+        /// For each move.
+        time: Duration,
+    },
     /// A foreign program.
     Program(&'a mut Program),
 }
@@ -60,8 +68,8 @@ pub struct Duel {
 /// [`fault`](Duel::fault), never a win.
 ///
 /// # Errors
-/// The evaluator's: those are ours to mend, not the opponent's fault.
-pub fn duel(plan: &DuelPlan<'_>, slot: Slot, seats: [Seat<'_>; 2]) -> Result<Duel, EvalError> {
+/// The search's: those are ours to mend, not the opponent's fault.
+pub fn duel(plan: &DuelPlan<'_>, slot: Slot, seats: [Seat<'_>; 2]) -> Result<Duel, AnalysisError> {
     let mut game = DuelGame {
         state: plan.start.clone(),
         turns: Vec::new(),
@@ -108,7 +116,7 @@ struct DuelGame<'a> {
 }
 
 impl DuelGame<'_> {
-    fn play(&mut self, plan: &DuelPlan<'_>) -> Result<Ended, EvalError> {
+    fn play(&mut self, plan: &DuelPlan<'_>) -> Result<Ended, AnalysisError> {
         if let Err(fault) = self.open(plan) {
             return Ok(Err(fault));
         }
@@ -166,28 +174,34 @@ impl DuelGame<'_> {
         &mut self,
         side: usize,
         search: &SearchConfig,
-    ) -> Result<Result<(Reply, Option<SearchRecord>), ProgramFault>, EvalError> {
+    ) -> Result<Result<(Reply, Option<SearchRecord>), ProgramFault>, AnalysisError> {
         let color = self.state.to_play();
-        match &mut self.seats[side] {
+        let tree = match &mut self.seats[side] {
             Seat::Program(program) => {
-                Ok(program.genmove(color, &self.state).map(|reply| (reply, None)))
+                return Ok(program.genmove(color, &self.state).map(|reply| (reply, None)));
             }
             Seat::Search(evaluator) => {
                 let mut tree = Tree::new(self.state.clone(), search);
                 run_search(&mut tree, &mut **evaluator, search.visits, &mut self.rng)?;
-                let root = tree.root();
-                let mv = self.state.size().move_at(choose_move(&root, 0.0, &mut self.rng));
-                let policy = policy_target(&root, search);
-                let thought = (!policy.is_empty()).then(|| SearchRecord {
-                    policy,
-                    root_value: root.value.get(),
-                    visits: root.visits,
-                    is_target: false,
-                    weight: 0.0,
-                });
-                Ok(Ok((Reply::Move(mv), thought)))
+                tree
             }
-        }
+            Seat::Clock { threads, time } => {
+                let tree = Tree::new(self.state.clone(), search);
+                threads.start(tree, Limits::time(*time), self.rng.random());
+                threads.wait()?
+            }
+        };
+        let root = tree.root();
+        let mv = self.state.size().move_at(choose_move(&root, 0.0, &mut self.rng));
+        let policy = policy_target(&root, search);
+        let thought = (!policy.is_empty()).then(|| SearchRecord {
+            policy,
+            root_value: root.value.get(),
+            visits: root.visits,
+            is_target: false,
+            weight: 0.0,
+        });
+        Ok(Ok((Reply::Move(mv), thought)))
     }
 
     /// Makes a move that `side` chose, if the referee lets it, and tells the other side.
@@ -200,7 +214,7 @@ impl DuelGame<'_> {
         if let Err(reason) = self.state.check(mv) {
             let command = match &self.seats[side] {
                 Seat::Program(program) => program.command().to_owned(),
-                Seat::Search(_) => String::from("tengen"),
+                Seat::Search(_) | Seat::Clock { .. } => String::from("tengen"),
             };
             return Err(ProgramFault::IllegalMove {
                 command,

@@ -137,6 +137,7 @@ fn block(
         start: &settings.initial_state(),
         visits: [visits; 2],
         one_colour: false,
+        clock: None,
         seed: config.run.seed ^ seed,
         threads: threads(config.selfplay.workers),
         digest: "",

@@ -1,4 +1,5 @@
-//! Matches with a GTP program in them: each thread has its own programs and plays its own pairs.
+//! Matches whose games are played one by one, with a GTP program in them or by the clock: each
+//! thread has its own players and plays its own pairs.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
+use tengen_analysis::ParallelSearch;
 use tengen_evaluator::{DuelPlan, Program, Seat, draw_openings, duel};
 use tengen_inference::LeafEvaluator;
 use tengen_rules::Move;
@@ -32,7 +34,9 @@ pub fn play(
     stop: &Stop,
     on_game: &mut dyn FnMut(StoredGame) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let threads = plan.threads.clamp(1, plan.gate.pairs.max(1) as usize) as u32;
+    // Players that think by the clock must not wait for each other's cores.
+    let wanted = if plan.clock.is_some() { 1 } else { plan.threads };
+    let threads = wanted.clamp(1, plan.gate.pairs.max(1) as usize) as u32;
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<StoredGame>();
@@ -45,7 +49,7 @@ pub fn play(
                 .collect();
             let (sender, ended) = (sender.clone(), &ended);
             workers.push(scope.spawn(move || -> Result<()> {
-                let mut sides = [Side::new(plan, a, limit)?, Side::new(plan, b, limit)?];
+                let mut sides = [Side::new(plan, a, 0, limit)?, Side::new(plan, b, 1, limit)?];
                 let mut policies = opening_evaluators(a, b)?;
                 let mut faults = 0;
                 for slot in slots {
@@ -105,20 +109,32 @@ fn opening(
 /// A seat of one thread: an evaluator, or a program that is started anew after a fault.
 enum Side<'a> {
     House(Box<dyn LeafEvaluator>),
+    Clock { threads: ParallelSearch, time: Duration },
     Program { command: &'a str, limit: Duration, running: Option<Program> },
 }
 
 impl<'a> Side<'a> {
-    fn new(_: &MatchPlan<'_>, contender: &'a Contender, limit: Duration) -> Result<Side<'a>> {
-        Ok(match contender {
-            Contender::House(player) => Side::House(player.evaluator()?),
-            Contender::Program(command) => Side::Program { command, limit, running: None },
+    fn new(
+        plan: &MatchPlan<'_>,
+        contender: &'a Contender,
+        side: usize,
+        limit: Duration,
+    ) -> Result<Side<'a>> {
+        Ok(match (contender, plan.clock) {
+            (Contender::House(player), None) => Side::House(player.evaluator()?),
+            (Contender::House(player), Some(clock)) => {
+                let evaluators = (0..clock.threads[side].max(1)).map(|_| player.evaluator());
+                let threads = ParallelSearch::new(evaluators.collect::<Result<_>>()?, 0)?;
+                Side::Clock { threads, time: clock.time }
+            }
+            (Contender::Program(command), _) => Side::Program { command, limit, running: None },
         })
     }
 
     fn seat(&mut self, plan: &MatchPlan<'_>) -> Result<Seat<'_>> {
         Ok(match self {
             Side::House(evaluator) => Seat::Search(&mut **evaluator),
+            Side::Clock { threads, time } => Seat::Clock { threads, time: *time },
             Side::Program { command, limit, running } => {
                 let program = match running.take() {
                     Some(program) => program,

@@ -19,7 +19,7 @@ use tengen_rules::{BoardSize, Color, GameState, Move, Rules, free_handicap};
 use crate::args::{MatchArgs, MatchTerms};
 use crate::commands::settings;
 use crate::config::Config;
-use crate::parts::gate::{MatchPlan, play_with_book, threads};
+use crate::parts::gate::{Clock, MatchPlan, play_with_book, threads};
 use crate::stop::Stop;
 use crate::{logging, report};
 pub use contender::Contender;
@@ -36,6 +36,7 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
         b: &args.b,
         visits: visits_of(&args.visits)?,
         handicap: args.handicap,
+        clock: args.clock()?,
         sprt: args.sprt.as_deref(),
         fresh: args.fresh,
         terms: &args.terms,
@@ -66,6 +67,8 @@ pub struct Wanted<'a> {
     pub visits: [u32; 2],
     /// Stones for the second player.
     pub handicap: u32,
+    /// Time in place of visits.
+    pub clock: Option<Clock>,
     /// Stop when a sequential test between two leads is decided.
     pub sprt: Option<&'a [f64]>,
     /// Drop the games that there are.
@@ -101,6 +104,7 @@ pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
         start: &start,
         visits,
         one_colour,
+        clock: wanted.clock,
         seed: terms.seed,
         threads: threads(terms.threads),
         digest: "",
@@ -110,7 +114,8 @@ pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
         "a": a.identity(), "b": b.identity(),
         "board": [start.size().width(), start.size().height()],
         "rules": start.rules().to_string(), "komi": start.komi().points(),
-        "handicap": handicap, "visits": visits, "search": base.search, "seed": terms.seed,
+        "handicap": handicap, "visits": visits,
+        "clock": wanted.clock.map(|clock| json!([clock.time.as_secs_f64(), clock.threads])), "search": base.search, "seed": terms.seed,
         "opening_moves": gate.opening_moves, "opening_temperature": gate.opening_temperature,
         "max_moves_factor": gate.max_moves_factor, "openings": book_text(&book, start.size()),
         "version": env!("CARGO_PKG_VERSION"),
@@ -143,6 +148,7 @@ pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
         names: [a.name(), b.name()],
         handicap,
         visits,
+        clock: wanted.clock,
         planned,
         verdict: sprt.then(|| verdict(&games, &gate)),
         folder: folder.path().to_owned(),
@@ -187,7 +193,7 @@ fn start_of(wanted: &Wanted<'_>, run: Option<&Config>) -> Result<GameState> {
 }
 
 /// Plays the slots that are not in `done`: house players side by side in batches, games with a
-/// program one by one. Each finished game goes to `on_game`, which may end the match.
+/// program or by the clock one by one. Each finished game goes to `on_game`, which may end the match.
 #[allow(clippy::too_many_arguments, reason = "a match has as many sides to it")]
 pub fn play_match(
     plan: &MatchPlan<'_>,
@@ -200,7 +206,7 @@ pub fn play_match(
     on_game: &mut dyn FnMut(StoredGame) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     match (a, b) {
-        (Contender::House(a), Contender::House(b)) => {
+        (Contender::House(a), Contender::House(b)) if plan.clock.is_none() => {
             play_with_book(plan, a, b, book, done, stop, &mut |(pair, colour, _, record)| {
                 on_game(StoredGame::of_batch(pair, colour, record))
             })

@@ -9,6 +9,7 @@ use tengen_rules::GameState;
 
 use super::folder::StoredGame;
 use super::played;
+use crate::parts::gate::Clock;
 
 /// A match as far as it was played.
 pub struct Played {
@@ -20,6 +21,8 @@ pub struct Played {
     pub handicap: u32,
     /// Simulations a move of either house player.
     pub visits: [u32; 2],
+    /// Time in place of visits.
+    pub clock: Option<Clock>,
     /// Games wanted.
     pub planned: u32,
     /// Of a sequential test.
@@ -91,6 +94,8 @@ impl Played {
             "board": [self.start.size().width(), self.start.size().height()],
             "rules": self.start.rules().to_string(), "komi": self.start.komi().points(),
             "handicap": self.handicap, "visits": self.visits[0], "opponent_visits": self.visits[1],
+            "seconds": self.clock.map(|clock| clock.time.as_secs_f64()),
+            "search_threads": self.clock.map(|clock| clock.threads),
             "games": tally.games(), "planned": self.planned,
             "wins": tally.wins, "losses": tally.losses, "draws": tally.draws,
             "no_results": tally.no_results, "faults": tally.faults,
@@ -111,12 +116,15 @@ impl Played {
         let tally = self.tally();
         let [a, b] = &self.names;
         let size = self.start.size();
-        let visits = match self.visits {
-            [ours, theirs] if ours == theirs => ours.to_string(),
-            [ours, theirs] => format!("{ours} and {theirs}"),
+        let thought = match (self.visits, self.clock) {
+            (_, Some(Clock { time, threads: [ours, theirs] })) => {
+                format!("{:?} a move on {ours} and {theirs} threads", time)
+            }
+            ([ours, theirs], None) if ours == theirs => format!("{ours} visits a move"),
+            ([ours, theirs], None) => format!("{ours} and {theirs} visits a move"),
         };
         let mut text = format!(
-            "{a} against {b} on {}x{}, {}, komi {}, {visits} visits a move\n",
+            "{a} against {b} on {}x{}, {}, komi {}, {thought}\n",
             size.width(),
             size.height(),
             self.start.rules(),

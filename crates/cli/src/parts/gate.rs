@@ -4,8 +4,9 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::mpsc;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use tengen_evaluator::{
     GateConfig, MatchRunner, PlayedGame, Tally, Verdict, check_sanity, decide, tally_games,
 };
@@ -36,12 +37,36 @@ pub struct MatchPlan<'a> {
     /// Whether the second player is Black in every game, as in handicap matches: of each pair the
     /// game with colour 1 alone is played.
     pub one_colour: bool,
+    /// Time a move in place of visits; games are played one by one then.
+    pub clock: Option<Clock>,
     /// Seed of the openings.
     pub seed: u64,
     /// Threads; each plays its share of the pairs.
     pub threads: usize,
     /// Digest of the config, for the records; empty outside a run.
     pub digest: &'a str,
+}
+
+/// How long either side thinks, and on how many threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// For each move of either side.
+    pub time: Duration,
+    /// Threads of either side.
+    pub threads: [usize; 2],
+}
+
+impl Clock {
+    /// So many seconds a move, on so many threads.
+    pub fn new(seconds: f64, threads: [usize; 2]) -> Result<Self> {
+        if !(0.001..=86_400.0).contains(&seconds) {
+            bail!("--seconds is {seconds}, but must be 0.001 to 86400");
+        }
+        if threads.iter().any(|&n| n == 0 || n > 1024) {
+            bail!("a search has 1 to 1024 threads, not {threads:?}");
+        }
+        Ok(Self { time: Duration::from_secs_f64(seconds), threads })
+    }
 }
 
 /// Plays the slots that are not in `done`; each finished game goes to `on_game`, which may end the
@@ -196,6 +221,7 @@ pub fn judge(
         start: &start,
         visits: [gate.visits; 2],
         one_colour: false,
+        clock: None,
         seed: run_seed ^ (open.id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
