@@ -345,6 +345,9 @@ pub struct LadderArgs {
     /// The first one pins the scale; without one the run's first net does.
     #[arg(long)]
     pub anchor: Vec<String>,
+    /// Mean power of the machines in watts, for a view of strength against energy.
+    #[arg(long)]
+    pub watts: Option<f64>,
     /// The rating of whoever pins the scale.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub anchor_elo: f64,

@@ -49,6 +49,18 @@ fn a_run_generates_trains_gates_and_resumes() {
         .map(|k| result[*k].as_u64().unwrap())
         .sum();
     assert_eq!(games, 4);
+
+    let ladder = ["ladder", "--run", dir, "--games", "8", "--visits", "4", "--anchor", "uniform"];
+    let facts = json(&[&ladder[..], &["--anchor-elo", "100", "--watts", "60", "--json"]].concat());
+    let rows = facts["rows"].as_array().unwrap();
+    let anchor = rows.iter().find(|row| row["anchor"] == true).unwrap();
+    assert_eq!((&anchor["elo"], &facts["pinned"]), (&100.0.into(), &"uniform".into()));
+    let net = rows.iter().find(|row| row["step"] == 24).unwrap();
+    let (kwh, hours) = (net["kwh"].as_f64().unwrap(), net["hours"].as_f64().unwrap());
+    assert!((kwh - 0.06 * hours).abs() < 1e-9, "{net}");
+    for file in ["ladder.svg", "ladder.json", "ladder.csv"] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
 }
 
 #[test]

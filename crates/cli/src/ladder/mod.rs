@@ -38,6 +38,9 @@ struct Rung {
 
 /// Plays what the budget allows, rates, prints and writes the ladder.
 pub fn run(args: &LadderArgs) -> Result<()> {
+    if let Some(watts) = args.watts.filter(|watts| !(watts.is_finite() && *watts > 0.0)) {
+        bail!("--watts is {watts}, but must be above 0");
+    }
     logging::init(None)?;
     let dir = RunDir::new(&args.run);
     let (store, row) = dir.open_existing()?;
@@ -81,7 +84,12 @@ pub fn run(args: &LadderArgs) -> Result<()> {
     }
     let results = results(&games);
     let fitted = fit(rungs.len(), &results);
-    let rows = rows(&rungs, &fitted, &results, pinned, args.anchor_elo, row.created_us);
+    let mut rows = rows(&rungs, &fitted, &results, pinned, args.anchor_elo, row.created_us);
+    if let Some(watts) = args.watts {
+        for row in &mut rows {
+            row["kwh"] = json!(row["hours"].as_f64().map(|hours| hours * watts / 1000.0));
+        }
+    }
     write_out(dir.path(), &rows)?;
     if args.json {
         let a = fitted.black_advantage;
@@ -233,6 +241,7 @@ fn write_out(folder: &Path, rows: &[Value]) -> Result<()> {
         "step",
         "selfplay_games",
         "hours",
+        "kwh",
     ];
     let mut csv = keys.join(",") + "\n";
     for row in rows {

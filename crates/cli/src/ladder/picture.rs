@@ -1,4 +1,4 @@
-//! `ladder.svg`: strength against games, steps and hours.
+//! `ladder.svg`: strength against games, steps, hours and, where known, energy.
 
 use std::path::Path;
 
@@ -16,13 +16,16 @@ struct Spot {
 
 /// Draws the rows of a ladder; anchors are level lines.
 pub fn draw(rows: &[Value], path: &Path) -> Result<()> {
-    let root = SVGBackend::new(path, (1200, 420)).into_drawing_area();
+    let mut axes =
+        vec![("selfplay_games", "self-play games"), ("step", "training steps"), ("hours", "hours")];
+    if rows.iter().any(|row| row["kwh"].is_number()) {
+        axes.push(("kwh", "kWh"));
+    }
+    let root = SVGBackend::new(path, (400 * axes.len() as u32, 420)).into_drawing_area();
     let drawn = || -> std::result::Result<(), Box<dyn std::error::Error>> {
         root.fill(&WHITE)?;
-        let axes =
-            [("selfplay_games", "self-play games"), ("step", "training steps"), ("hours", "hours")];
-        for (area, (key, title)) in root.split_evenly((1, 3)).into_iter().zip(axes) {
-            panel(&area, rows, key, title)?;
+        for (area, (key, title)) in root.split_evenly((1, axes.len())).iter().zip(&axes) {
+            panel(area, rows, key, title)?;
         }
         root.present()?;
         Ok(())
