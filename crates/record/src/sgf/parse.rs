@@ -245,8 +245,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A property's name as FF\[4\] has it: `CoPyright` is `CP`. One without capitals is read as if it
-/// were all capitals.
+/// A property's name as FF\[4\] has it: `CoPyright` is `CP`. One that has none to begin with is
+/// read as if it were all capitals.
 fn name_of(written: &str) -> Cow<'static, str> {
     // Nearly every property of a file is one of these, and a name costs as much as its move.
     for known in ["B", "W", "C"] {
@@ -258,7 +258,7 @@ fn name_of(written: &str) -> Cow<'static, str> {
         return Cow::Owned(written.to_owned());
     }
     let short: String = written.chars().filter(|c| !c.is_ascii_lowercase()).collect();
-    let is_named = short.bytes().any(|b| b.is_ascii_uppercase());
+    let is_named = short.starts_with(|c: char| c.is_ascii_uppercase());
     Cow::Owned(if is_named { short } else { written.to_uppercase() })
 }
 
