@@ -33,9 +33,10 @@ gnugo: build
 kill-match: build
 	python3 scripts/kill_match.py --binary target/release/tengen --kills 20
 
-## The rules' laws on 100,000 random games of each rule set, deep perft (an hour and more).
+## The rules' laws on 100,000 random games of each rule set, one set after another; deep perft.
+## LAWS=chinese takes the tests with that in their name alone.
 laws:
-	$(CARGO) test --release --locked -p tengen-rules --test rules -- --ignored --nocapture
+	$(CARGO) test --release --locked -p tengen-rules --test rules -- --ignored --nocapture --test-threads 1 $(LAWS)
 
 ## Speed of the rules and of the search, by processor time, with signatures.
 bench-rules:
@@ -45,9 +46,11 @@ bench-search:
 	$(CARGO) test --release --locked -p tengen-search --test speed -- --ignored --nocapture
 
 ## Ten minutes of fuzzing for each reader of bytes from elsewhere (needs `cargo install cargo-fuzz`).
+## Paths are whole because the sessions of `gtp` run in a folder of their own.
 fuzz:
 	cd fuzz && for target in $$(ls fuzz_targets | sed 's/\.rs$$//'); do \
 		mkdir -p corpus/$$target && \
-		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target corpus/$$target seeds/$$target \
-			-- -max_total_time=600 -timeout=10 || exit 1; \
+		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target \
+			$$PWD/corpus/$$target $$PWD/seeds/$$target -- -max_total_time=600 -timeout=60 \
+			$$(ls $$PWD/dict/$$target.dict 2>/dev/null | sed 's/^/-dict=/') || exit 1; \
 	done

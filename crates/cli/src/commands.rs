@@ -152,7 +152,7 @@ pub fn settings(
         Some(config) => config.rules.settings()?,
         None => GameSettings {
             size: BoardSize::square(default_size)?,
-            rules: Rules::by_name(rules)?,
+            rules: Rules::parse_any(rules)?,
             komi: Komi::from_points(7.5)?,
         },
     };
@@ -167,7 +167,7 @@ pub fn settings(
 
 fn count_games(args: &PerftArgs) -> Result<()> {
     let size = BoardSize::square(args.size)?;
-    let rules = Rules::by_name(&args.rules)?;
+    let rules = Rules::parse_any(&args.rules)?;
     let counts = perft(&GameState::new(size, rules, Komi::from_points(0.0)?), args.depth);
     if args.json {
         println!("{}", json!({ "size": args.size, "rules": rules.to_string(), "counts": counts }));

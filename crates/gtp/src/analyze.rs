@@ -184,7 +184,9 @@ impl Reporter {
     /// Plays the games still missing: the position's own, then by move as far as time goes.
     fn play_games(&mut self, actions: impl Iterator<Item = usize>) {
         let start = Instant::now();
-        self.root.get_or_insert_with(|| Estimate::of(&self.state, 4 * self.games, self.seed));
+        self.root.get_or_insert_with(|| {
+            Estimate::of(&self.state, self.games.saturating_mul(4), self.seed)
+        });
         for action in actions {
             if start.elapsed() > SCORE_TIME {
                 break;

@@ -110,7 +110,7 @@ impl Engine {
     }
 
     fn estimate(&self) -> Result<Estimate, GtpError> {
-        let games = 4 * self.info.score_games;
+        let games = self.info.score_games.saturating_mul(4);
         if games == 0 {
             return Err(GtpError::Unavailable("random games are switched off"));
         }

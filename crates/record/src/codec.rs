@@ -9,9 +9,12 @@
 //! it is made of numbers and of the names that rules and results have in files, so that a refactor
 //! of the rules crate can't alter it.
 
+use std::cell::RefCell;
+
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use serde::{Deserialize, Serialize};
 use tengen_rules::{BoardSize, Color, Komi, Outcome, Point, Rules};
+use zstd::bulk::Compressor;
 
 use crate::{CodecError, EndReason, GameRecord, SearchRecord, Turn};
 
@@ -25,6 +28,13 @@ const MAGIC: [u8; 4] = *b"TGNR";
 const HEADER: usize = 4 + 1 + 4 + 4;
 /// zstd's default: higher levels gain a few per cent and cost self-play time.
 const LEVEL: i32 = 3;
+
+thread_local! {
+    /// Workspace alone: what comes out doesn't depend on what went before. Making one anew costs
+    /// more than packing a game with it.
+    static COMPRESSOR: RefCell<Compressor<'static>> =
+        RefCell::new(Compressor::new(LEVEL).expect("zstd has the memory it asks for"));
+}
 
 #[derive(Serialize, Deserialize)]
 struct Wire {
@@ -62,7 +72,9 @@ fn config() -> Configuration<LittleEndian, Fixint, Limit<MAX_INFLATED_BYTES>> {
 pub fn encode(record: &GameRecord) -> Vec<u8> {
     let plain = bincode::serde::encode_to_vec(Wire::from(record), config().with_no_limit())
         .expect("plain numbers and strings always encode");
-    let packed = zstd::bulk::compress(&plain, LEVEL).expect("zstd compresses any bytes in memory");
+    let packed = COMPRESSOR
+        .with_borrow_mut(|compressor| compressor.compress(&plain))
+        .expect("zstd compresses any bytes in memory");
     let length = u32::try_from(plain.len()).unwrap_or(u32::MAX);
     let mut out = Vec::with_capacity(HEADER + packed.len());
     out.extend_from_slice(&MAGIC);

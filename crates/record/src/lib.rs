@@ -7,7 +7,8 @@
 //!
 //! * [`GameRecord::replay`] walks the positions, each before its move.
 //! * [`GameRecord::validate`] is the gate for anything that comes from elsewhere: it replays every
-//!   move under the rules, checks every number and recomputes the score.
+//!   move under the rules, checks every number and recomputes the score. A [`SoundRecord`] has
+//!   passed it.
 //! * [`encode`] and [`decode`] are the stored form: versioned, checksummed, compressed.
 //! * [`sgf`] reads and writes the files people exchange.
 
@@ -22,4 +23,4 @@ pub use codec::{FORMAT_VERSION, MAX_INFLATED_BYTES, decode, encode};
 pub use error::{CodecError, RecordError};
 pub use record::{EndReason, GameRecord, SearchRecord, Turn};
 pub use replay::Replay;
-pub use validate::{MAX_TEXT_BYTES, MAX_TURNS};
+pub use validate::{MAX_TEXT_BYTES, MAX_TURNS, SoundRecord};

@@ -1,5 +1,7 @@
 //! The one check that anything from elsewhere passes before it can enter a window.
 
+use std::ops::Deref;
+
 use tengen_rules::{GameState, LegalMask, Outcome};
 
 use crate::{EndReason, GameRecord, RecordError, SearchRecord};
@@ -8,6 +10,46 @@ use crate::{EndReason, GameRecord, RecordError, SearchRecord};
 pub const MAX_TURNS: usize = 10_000;
 /// The most bytes in a player's name or a digest.
 pub const MAX_TEXT_BYTES: usize = 1_024;
+
+/// A record that is known to replay: whoever is handed one need not replay it again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoundRecord(GameRecord);
+
+impl SoundRecord {
+    /// Replays a record.
+    ///
+    /// # Errors
+    /// As [`GameRecord::validate`].
+    pub fn check(record: GameRecord) -> Result<SoundRecord, RecordError> {
+        record.validate()?;
+        Ok(SoundRecord(record))
+    }
+
+    /// A record without searches whose turns were just played to `last` by the record's own rules:
+    /// what is left to check.
+    pub(crate) fn replayed(
+        record: GameRecord,
+        last: &GameState,
+    ) -> Result<SoundRecord, RecordError> {
+        debug_assert!(record.turns.iter().all(|turn| turn.search.is_none()));
+        record.check_caps()?;
+        record.check_result(last)?;
+        Ok(SoundRecord(record))
+    }
+
+    /// The record itself.
+    pub fn into_inner(self) -> GameRecord {
+        self.0
+    }
+}
+
+impl Deref for SoundRecord {
+    type Target = GameRecord;
+
+    fn deref(&self) -> &GameRecord {
+        &self.0
+    }
+}
 
 impl GameRecord {
     /// Replays the whole game and returns the final position.

@@ -168,3 +168,13 @@ fn prisoners_made_before_stones_are_set_up_still_count() {
     let area = Rules::tromp_taylor();
     assert_eq!(position.score(area, Komi::default(), 0, &[]).black_half_points, 18);
 }
+
+/// `j2B` without its lower-case letters began with a digit, and was written as what no reader takes.
+/// Found by the fuzzer.
+#[test]
+fn a_property_never_gets_a_name_that_begins_with_a_digit() {
+    let tree = parse_trees(b"(;j2B[dd]CoPyright[x]ko[])").remove(0).unwrap();
+    let names: Vec<&str> = tree.nodes[0].properties.iter().map(|p| &*p.name).collect();
+    assert_eq!(names, ["J2B", "CP", "KO"]);
+    assert_eq!(parse_trees(tree.to_text().as_bytes()).remove(0).unwrap(), tree);
+}

@@ -229,3 +229,20 @@ fn a_result_is_kept_with_the_trust_it_deserves() {
         record.validate().unwrap();
     }
 }
+
+#[test]
+fn a_name_beyond_all_measure_is_cut_between_characters() {
+    let named = game(&format!("(;SZ[5]PB[x{}];B[aa])", "é".repeat(2_000)));
+    let record = named.to_record(Rules::tromp_taylor()).unwrap();
+    record.validate().unwrap();
+    assert_eq!(record.players[0], format!("x{}", "é".repeat(511)));
+}
+
+#[test]
+fn a_handicap_that_is_none_is_told() {
+    for text in ["-3", "99999999999999999999", "two"] {
+        let read = game(&format!("(;SZ[9]KM[0]HA[{text}];B[cc])"));
+        assert_eq!(read.handicap, None);
+        assert!(read.notes.iter().any(|note| note.starts_with("HA[")), "{text}: {:?}", read.notes);
+    }
+}

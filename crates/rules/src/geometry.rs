@@ -1,5 +1,8 @@
 //! Tables of one board size, shared by all states of a game.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use crate::zobrist::stone_key;
 use crate::{BoardSize, Point};
 
@@ -22,8 +25,22 @@ pub(crate) struct Geometry {
 /// Words that hold the points of any board.
 pub(crate) const MAX_WORDS: usize = (BoardSize::MAX_SIDE * BoardSize::MAX_SIDE).div_ceil(64);
 
+thread_local! {
+    /// The tables last asked for: one game after another is mostly of one size, and making them
+    /// takes as long as dozens of moves.
+    static LAST: RefCell<Option<Arc<Geometry>>> = const { RefCell::new(None) };
+}
+
 impl Geometry {
-    pub fn new(size: BoardSize) -> Geometry {
+    /// The tables of a size, those made last where they fit.
+    pub fn shared(size: BoardSize) -> Arc<Geometry> {
+        LAST.with_borrow_mut(|last| match last {
+            Some(known) if known.size == size => Arc::clone(known),
+            _ => Arc::clone(last.insert(Arc::new(Geometry::new(size)))),
+        })
+    }
+
+    fn new(size: BoardSize) -> Geometry {
         let wall = size.area() as u16;
         let neighbours = size.points().map(|point| neighbours(size, point, wall)).collect();
         let diagonals = size.points().map(|point| diagonals(size, point, wall)).collect();

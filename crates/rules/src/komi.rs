@@ -17,13 +17,13 @@ pub struct Komi(i32);
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum KomiError {
     /// NaN or infinite.
-    #[error("komi must be a finite number, not {0}")]
+    #[error("komi must be a finite number, not {0:?}")]
     NotFinite(f64),
     /// Not a multiple of a half.
-    #[error("komi must be a multiple of 0.5, not {0}")]
+    #[error("komi must be a multiple of 0.5, not {0:?}")]
     NotHalf(f64),
     /// Beyond 1000 points.
-    #[error("komi must lie within -1000 and 1000 points, not {0}")]
+    #[error("komi must lie within -1000 and 1000 points, not {0:?}")]
     TooLarge(f64),
 }
 

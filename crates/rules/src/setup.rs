@@ -34,6 +34,9 @@ impl GameState {
         to_play: Color,
     ) -> Result<GameState, SetupError> {
         let mut state = GameState::new(size, rules, komi);
+        if black.is_empty() && white.is_empty() {
+            return Ok(state.begun_by(to_play));
+        }
         let mut wanted = vec![None; size.area()];
         for (points, color) in [(black, Color::Black), (white, Color::White)] {
             for &point in points {
@@ -75,9 +78,14 @@ impl GameState {
             state.board.place(point.index(), color, &mut state.history);
             state.ever_held[point.index() / 64] |= 1 << (point.index() % 64);
         }
-        state.to_play = to_play;
-        state.past.clear();
-        state.remember();
-        Ok(state)
+        Ok(state.begun_by(to_play))
+    }
+
+    /// The position as the first of its game.
+    fn begun_by(mut self, to_play: Color) -> GameState {
+        self.to_play = to_play;
+        self.past.clear();
+        self.remember();
+        self
     }
 }

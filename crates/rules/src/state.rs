@@ -5,7 +5,6 @@ use crate::ending::Ended;
 use crate::geometry::Geometry;
 use crate::history::History;
 use crate::{BoardSize, Color, IllegalMove, KoRule, Komi, Move, Point, Rules};
-use std::sync::Arc;
 
 /// A position and what led to it. Cloning copies a few kilobytes and allocates five times;
 /// [`clone_from`](Clone::clone_from) a state of the same size copies alone.
@@ -90,7 +89,7 @@ impl GameState {
     /// The empty board, Black to move. Check [`Rules::playable`] where the rules come from.
     pub fn new(size: BoardSize, rules: Rules, komi: Komi) -> GameState {
         let mut state = GameState {
-            board: Board::new(Arc::new(Geometry::new(size))),
+            board: Board::new(Geometry::shared(size)),
             history: History::new(size),
             rules,
             komi,

@@ -165,8 +165,12 @@ impl Tree {
         let mut moves: Vec<RootMove> = untried.chain(tried).collect();
         moves.sort_unstable_by_key(|mv| mv.action);
         let temperature = self.config.root_policy_temperature;
-        if temperature != 1.0 {
-            moves.iter_mut().for_each(|mv| mv.prior = mv.prior.powf(temperature.recip()));
+        let top = moves.iter().map(|mv| mv.prior).fold(0.0, f32::max);
+        if temperature != 1.0 && top > 0.0 {
+            let power = temperature.recip();
+            // Where a low temperature would leave nothing of even the largest, all count by that.
+            let unit = if top.powf(power) < f32::MIN_POSITIVE { top } else { 1.0 };
+            moves.iter_mut().for_each(|mv| mv.prior = (mv.prior / unit).powf(power));
             let sum: f32 = moves.iter().map(|mv| mv.prior).sum();
             moves.iter_mut().for_each(|mv| mv.prior /= sum);
         }

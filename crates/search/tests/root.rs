@@ -108,6 +108,17 @@ fn root_policy_temperature_flattens_the_priors() {
     assert_eq!(tree.root().children[0].raw_prior, 0.64);
 }
 
+/// At a temperature of 0.01 a prior of 1/26 becomes 10^-142, which is none: the priors were 0/0, and a
+/// search stepped over its edges. Found by the fuzzer in `kata-set-param`.
+#[test]
+fn a_root_policy_temperature_near_zero_leaves_the_best_priors_whole() {
+    let config = SearchConfig { root_policy_temperature: 0.01, ..by_hand() };
+    let mut tree = Tree::new(empty(5, 0.5), &config);
+    run_search(&mut tree, &mut UniformEvaluator, 60, &mut rng(0)).unwrap();
+    let priors: Vec<f32> = tree.root().children.iter().map(|c| c.prior).collect();
+    assert!(priors.iter().all(|p| (p - 1.0 / 26.0).abs() < 1e-6), "{priors:?}");
+}
+
 fn root_of(visits: &[u32]) -> RootStats {
     let prior = 1.0 / visits.len() as f32;
     let child = |(action, &visits): (usize, &u32)| ChildStats {

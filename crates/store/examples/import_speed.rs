@@ -28,10 +28,10 @@ fn main() -> Result<(), AnyError> {
     for_each_tree(&corpus, |tree| {
         times[0] += mark.elapsed();
         mark = Instant::now();
-        let record = tree.and_then(|t| SgfGame::from_tree(&t)).and_then(|g| g.to_record(rules));
-        match record.map(|record| ImportGame::pack(index, &record)) {
-            Ok(Ok(game)) => games.push(game),
-            other => refused = Some(format!("{other:?}")),
+        let game = tree.and_then(|tree| SgfGame::from_tree(&tree));
+        match game.and_then(|game| game.to_sound_record(rules)) {
+            Ok(record) => games.push(ImportGame::pack(index, &record)),
+            Err(error) => refused = Some(error.to_string()),
         }
         index += 1;
         if index % 256 == 0 || index == count {

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{Bench, record};
-use tengen_record::GameRecord;
-use tengen_store::{ImportBatch, ImportCounts, ImportGame, ImportProgress, StoreError};
+use tengen_record::{GameRecord, RecordError, SoundRecord};
+use tengen_store::{ImportBatch, ImportCounts, ImportGame, ImportProgress};
 
 /// A game without a search, as a file has it.
 fn game(moves: usize) -> GameRecord {
@@ -17,9 +17,13 @@ fn game(moves: usize) -> GameRecord {
     game
 }
 
+fn packed(index: u64, record: GameRecord) -> ImportGame {
+    ImportGame::pack(index, &SoundRecord::check(record).unwrap())
+}
+
 /// Games `from..to` of the file named by `hash`; game `k` has `k + 1` moves or so.
 fn batch(hash: u8, from: u64, to: u64, complete: bool) -> ImportBatch {
-    let games = (from..to).map(|k| ImportGame::pack(k, &game(k as usize + 1)).unwrap()).collect();
+    let games = (from..to).map(|k| packed(k, game(k as usize + 1))).collect();
     let path = format!("games/{hash}.sgf");
     ImportBatch { hash: [hash; 32], path, from, to, games, complete }
 }
@@ -62,7 +66,7 @@ fn the_same_moves_are_stored_once_whatever_file_they_come_from() {
     let mut renamed = game(2);
     renamed.players = ["Black".to_owned(), "someone else".to_owned()];
     let mut other = batch(2, 0, 2, true);
-    other.games[1] = ImportGame::pack(1, &renamed).unwrap();
+    other.games[1] = packed(1, renamed);
     let counts = bench.store.append_imports(&[other]).unwrap();
     assert_eq!(counts, ImportCounts { repeated: 2, ..ImportCounts::default() });
     assert_eq!(bench.store.import_counts().unwrap(), ImportCounts { stored: 3, ..counts });
@@ -87,11 +91,11 @@ fn an_import_goes_on_where_it_stopped_and_a_batch_counts_once() {
 }
 
 #[test]
-fn an_illegal_game_is_refused_before_the_store_is_touched() {
+fn an_illegal_game_cannot_even_be_packed() {
     let mut illegal = game(3);
     illegal.turns.push(illegal.turns[0].clone());
     illegal.turns.push(illegal.turns[0].clone());
-    assert!(matches!(ImportGame::pack(7, &illegal), Err(StoreError::RefusedGame { .. })));
+    assert!(matches!(SoundRecord::check(illegal), Err(RecordError::Illegal { .. })));
 }
 
 #[test]

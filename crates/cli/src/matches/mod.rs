@@ -173,7 +173,7 @@ fn start_of(wanted: &Wanted<'_>, run: Option<&Config>) -> Result<GameState> {
     let rules = terms.rules.as_deref().unwrap_or("tromp-taylor");
     let mut settings = settings(terms.size, terms.komi, rules, run, 9)?;
     if let Some(rules) = &terms.rules {
-        settings.rules = Rules::by_name(rules)?;
+        settings.rules = Rules::parse_any(rules)?;
     }
     settings.rules.playable()?;
     if wanted.handicap == 0 {

@@ -20,7 +20,7 @@ struct Problem {
 
 /// Fails if there is a problem.
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
-    let rules = Rules::by_name(&args.rules)?;
+    let rules = Rules::parse_any(&args.rules)?;
     let files = files::find(&args.paths)?;
     let (mut games, mut moves, mut problems) = (0usize, 0usize, Vec::new());
     for path in &files {

@@ -37,7 +37,7 @@ struct Tally {
 /// Imports files; goes on where an earlier import stopped. A refused game is told of and costs
 /// nothing but itself.
 pub fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let rules = Rules::by_name(&args.rules)?;
+    let rules = Rules::parse_any(&args.rules)?;
     let paths = files::find(&args.paths)?;
     let dir = RunDir::new(&args.run);
     dir.create()?;

@@ -139,11 +139,10 @@ fn pack(
     index: u64,
     rules: Rules,
 ) -> Result<ImportGame, (Option<(u32, u32)>, String)> {
-    let record =
-        tree.and_then(|tree| SgfGame::from_tree(&tree)).and_then(|game| game.to_record(rules));
-    let record = record.map_err(|error| {
+    let game = tree.and_then(|tree| SgfGame::from_tree(&tree));
+    let record = game.and_then(|game| game.to_sound_record(rules)).map_err(|error| {
         let place = error.place();
         (Some((place.line, place.column)), error.message())
     })?;
-    ImportGame::pack(index, &record).map_err(|error| (None, error.to_string()))
+    Ok(ImportGame::pack(index, &record))
 }

@@ -14,7 +14,7 @@ use super::files;
 pub fn run(args: &ScoreArgs) -> Result<ExitCode> {
     let game = the_game(args)?;
     let rules = match (&args.rules, game.rules) {
-        (Some(name), _) => Rules::by_name(name)?,
+        (Some(name), _) => Rules::parse_any(name)?,
         (None, Some(rules)) => rules,
         (None, None) => bail!("the game names no rules that are known here: give --rules"),
     };

@@ -22,7 +22,7 @@ pub(crate) struct Scores {
 
 impl Scores {
     fn play(&mut self, state: &GameState, infos: &[MoveInfo], games: u32, seed: u64) {
-        self.root.get_or_insert_with(|| Estimate::of(state, 4 * games, seed));
+        self.root.get_or_insert_with(|| Estimate::of(state, games.saturating_mul(4), seed));
         for (order, info) in infos.iter().enumerate() {
             let games = if order < MAIN_MOVES { games } else { games.div_ceil(4) };
             self.moves.entry(info.action).or_insert_with(|| {

@@ -24,7 +24,7 @@ impl Actions {
     pub(crate) fn read(node: &SgfNode, grid: Grid) -> Result<Actions, SgfError> {
         let mut actions = Actions::default();
         for property in &node.properties {
-            match property.name.as_str() {
+            match &*property.name {
                 "B" => actions.read_moves(property, Color::Black, grid)?,
                 "W" => actions.read_moves(property, Color::White, grid)?,
                 "AB" => actions.read_stones(property, Some(Color::Black), grid)?,

@@ -42,6 +42,9 @@ pub enum SgfError {
     /// Stones are set up in the middle of the game.
     #[error("stones are set up after move {0}, which a game record can't hold")]
     LateSetup(usize),
+    /// It is more than a game record can hold.
+    #[error("{0}")]
+    Record(RecordError),
     /// A move is against the rules.
     #[error("{at}: move {number} ({mv}) in node {node}: {source}")]
     Illegal {
@@ -72,7 +75,7 @@ impl SgfError {
     /// Where the trouble stands in the file; its start where the whole game is meant.
     pub fn place(&self) -> Place {
         match self {
-            SgfError::NoGame | SgfError::LateSetup(_) => Place::START,
+            SgfError::NoGame | SgfError::LateSetup(_) | SgfError::Record(_) => Place::START,
             SgfError::Syntax { at, .. }
             | SgfError::NotGo { at, .. }
             | SgfError::Value { at, .. }

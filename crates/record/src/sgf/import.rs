@@ -4,20 +4,30 @@ use tengen_rules::{Move, Outcome, Rules};
 
 use super::error::SgfError;
 use super::game::SgfGame;
-use crate::{EndReason, GameRecord, Turn};
+use crate::{EndReason, GameRecord, MAX_TEXT_BYTES, SoundRecord, Turn};
 
 impl SgfGame {
     /// The game as a record, replayed move by move.
     ///
     /// `default_rules` stand in for a missing or unknown `RU`; a missing komi is 0. Where one
-    /// colour moves twice, the other is given a pass; passes after the end are dropped. A result
+    /// colour moves twice, the other is given a pass; passes after the end are dropped,
+    /// and names are cut at [`MAX_TEXT_BYTES`]. A result
     /// that the final position confirms is recorded as two passes or a resignation, any other as
     /// [`EndReason::Reported`].
     ///
     /// # Errors
-    /// On an impossible setup, stones set up in mid-game, or the first illegal move, by its number:
-    /// a game is never read on past a move that the rules refuse.
+    /// On an impossible setup, stones set up in mid-game, more moves or longer names than a record
+    /// holds, or the first illegal move, by its number: a game is never read on past a move that
+    /// the rules refuse.
     pub fn to_record(&self, default_rules: Rules) -> Result<GameRecord, SgfError> {
+        Ok(self.to_sound_record(default_rules)?.into_inner())
+    }
+
+    /// The same, with the proof that it was replayed.
+    ///
+    /// # Errors
+    /// As [`to_record`](Self::to_record).
+    pub fn to_sound_record(&self, default_rules: Rules) -> Result<SoundRecord, SgfError> {
         if let Some(moves) = self.late_setup() {
             return Err(SgfError::LateSetup(moves));
         }
@@ -29,7 +39,10 @@ impl SgfGame {
             setup_white: self.setup_white.clone(),
             first_to_play: self.first_to_play(),
             seed: 0,
-            players: self.players.clone(),
+            players: self
+                .players
+                .each_ref()
+                .map(|name| name[..name.floor_char_boundary(MAX_TEXT_BYTES)].to_owned()),
             config_digest: String::new(),
             turns: Vec::with_capacity(self.moves.len()),
             outcome: Outcome::NoResult,
@@ -60,6 +73,6 @@ impl SgfGame {
             Outcome::Forfeit { .. } => EndReason::Forfeit,
             _ => EndReason::Reported,
         };
-        Ok(record)
+        SoundRecord::replayed(record, &state).map_err(SgfError::Record)
     }
 }

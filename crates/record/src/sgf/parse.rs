@@ -1,5 +1,6 @@
 //! The grammar: from text to trees, one game's trouble kept from its neighbours.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::error::SgfError;
@@ -179,7 +180,11 @@ impl<'a> Parser<'a> {
             let index = tree.nodes.len();
             tree.nodes.push(node);
             if let Some(parent) = parent {
-                tree.nodes[parent].children.push(index);
+                let children = &mut tree.nodes[parent].children;
+                if children.is_empty() {
+                    children.reserve_exact(1);
+                }
+                children.push(index);
             }
             parent = Some(index);
         }
@@ -240,19 +245,32 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A property's name as FF\[4\] has it: `CoPyright` is `CP`. One without capitals is read as if it
-/// were all capitals.
-fn name_of(written: &str) -> String {
+/// A property's name as FF\[4\] has it: `CoPyright` is `CP`. One that has none to begin with is
+/// read as if it were all capitals.
+fn name_of(written: &str) -> Cow<'static, str> {
+    // Nearly every property of a file is one of these, and a name costs as much as its move.
+    for known in ["B", "W", "C"] {
+        if written == known {
+            return Cow::Borrowed(known);
+        }
+    }
     if written.bytes().all(|b| b.is_ascii_uppercase()) {
-        return written.to_owned();
+        return Cow::Owned(written.to_owned());
     }
     let short: String = written.chars().filter(|c| !c.is_ascii_lowercase()).collect();
-    if short.bytes().any(|b| b.is_ascii_uppercase()) { short } else { written.to_uppercase() }
+    let is_named = short.starts_with(|c: char| c.is_ascii_uppercase());
+    Cow::Owned(if is_named { short } else { written.to_uppercase() })
 }
 
-fn add(node: &mut SgfNode, name: String, mut raw: Vec<String>, place: Place) {
+fn add(node: &mut SgfNode, name: Cow<'static, str>, mut raw: Vec<String>, place: Place) {
     match node.properties.iter_mut().find(|p| p.name == name) {
         Some(property) => property.raw.append(&mut raw),
-        None => node.properties.push(Property { name, raw, place }),
+        None => {
+            if node.properties.is_empty() {
+                // Most nodes have a move and nothing else.
+                node.properties.reserve_exact(1);
+            }
+            node.properties.push(Property { name, raw, place });
+        }
     }
 }

@@ -60,7 +60,11 @@ impl RootFacts {
             }
         }
         match root.number("HA") {
-            Ok(number) => facts.handicap = number.and_then(|n| u32::try_from(n).ok()),
+            Ok(Some(number)) => match u32::try_from(number) {
+                Ok(number) => facts.handicap = Some(number),
+                Err(_) => facts.notes.push(format!("HA[{number}]: no number of stones")),
+            },
+            Ok(None) => {}
             Err(_) if stated(root, "HA").is_none() => {}
             Err(error) => facts.notes.push(error.message()),
         }

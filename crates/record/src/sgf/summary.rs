@@ -145,7 +145,11 @@ impl SgfSummary {
             illegal: first_illegal(tree),
             nodes: tree.nodes.len(),
             variations: tree.variations(),
-            properties: root.properties.iter().map(|p| (p.name.clone(), texts(&p.raw))).collect(),
+            properties: root
+                .properties
+                .iter()
+                .map(|p| (p.name.to_string(), texts(&p.raw)))
+                .collect(),
             notes: facts.notes,
         })
     }

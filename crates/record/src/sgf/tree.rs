@@ -1,5 +1,7 @@
 //! A game's tree as its file has it: nodes and properties, no meaning yet.
 
+use std::borrow::Cow;
+
 use super::error::SgfError;
 use super::place::Place;
 use super::text::{compose, unescape};
@@ -8,7 +10,7 @@ use super::text::{compose, unescape};
 #[derive(Clone, Debug, Eq)]
 pub struct Property {
     /// Upper-case letters; lower-case ones of old files are dropped (`Black` is `B`).
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The values as written, escapes included, at least one.
     pub raw: Vec<String>,
     /// Where it stands in its file.
@@ -62,7 +64,7 @@ impl SgfNode {
         let text = property.raw.first().map_or("", |raw| raw.trim());
         match text.parse() {
             Ok(number) => Ok(Some(number)),
-            Err(_) => Err(property.refuse(text, "not a whole number")),
+            Err(_) => Err(property.refuse(text, "not a whole number of a sensible size")),
         }
     }
 
@@ -77,7 +79,7 @@ impl Property {
     pub(crate) fn refuse(&self, value: &str, why: impl Into<String>) -> SgfError {
         SgfError::Value {
             at: self.place,
-            property: self.name.clone(),
+            property: self.name.to_string(),
             value: value.chars().take(40).collect(),
             why: why.into(),
         }

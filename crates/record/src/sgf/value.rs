@@ -27,8 +27,7 @@ impl Grid {
         let (width, height) = text.split_once([':', 'x', 'X']).unwrap_or((text, text));
         let side = |part: &str| match part.trim().parse() {
             Ok(side @ 1..=MAX_SIDE) => Ok(side),
-            Ok(_) => Err(format!("a side must be 1 to {MAX_SIDE}")),
-            Err(_) => Err("not a number".to_owned()),
+            _ => Err(format!("a side must be a number from 1 to {MAX_SIDE}")),
         };
         Ok(Grid { width: side(width)?, height: side(height)? })
     }

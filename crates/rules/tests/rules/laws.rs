@@ -131,21 +131,46 @@ fn mirrored(state: &GameState, moves: &[Move], rng: &mut Lcg) {
     }
 }
 
-/// Rule sets by name and by parts that no name has together.
-const RULES: [&str; 12] = [
-    "tromp-taylor",
-    "chinese",
-    "japanese",
-    "korean",
-    "aga",
-    "new-zealand",
-    "ing",
-    "stone-scoring",
-    "aga-button",
-    "cgos",
-    "ko=simple,suicide=true,button=true",
-    "ko=situational,scoring=territory,tax=none,suicide=true",
-];
+/// Rule sets by name and by parts that no name has together; each has a long test of its own name.
+macro_rules! rule_sets {
+    ($($test:ident: $rules:literal,)*) => {
+        const RULES: &[&str] = &[$($rules),*];
+
+        mod a_hundred_thousand_games_keep_every_law {
+            $(
+                #[test]
+                #[ignore = "100,000 games: a minute and more"]
+                fn $test() {
+                    super::long_run($rules);
+                }
+            )*
+        }
+    };
+}
+
+rule_sets! {
+    tromp_taylor: "tromp-taylor",
+    chinese: "chinese",
+    japanese: "japanese",
+    korean: "korean",
+    aga: "aga",
+    new_zealand: "new-zealand",
+    ing: "ing",
+    stone_scoring: "stone-scoring",
+    aga_button: "aga-button",
+    cgos: "cgos",
+    simple_ko_suicide_button: "ko=simple,suicide=true,button=true",
+    situational_territory_suicide: "ko=situational,scoring=territory,tax=none,suicide=true",
+}
+
+/// The games of one rule set, from a seed of its own.
+fn long_run(rules: &str) {
+    const GAMES: usize = 100_000;
+    let began = std::time::Instant::now();
+    let seed = RULES.iter().position(|&name| name == rules).unwrap();
+    games(rules, GAMES, 1000 + seed as u64);
+    println!("{rules}: {GAMES} games, {:.0} s", began.elapsed().as_secs_f64());
+}
 
 fn games(rules: &str, count: usize, seed: u64) {
     let rules = Rules::by_name(rules).unwrap();
@@ -166,24 +191,7 @@ fn random_games_keep_every_law() {
 #[test]
 fn large_and_narrow_boards_keep_every_law() {
     let mut rng = Lcg(3);
-    for (rules, (w, h)) in
-        RULES.into_iter().zip([(9, 9), (1, 25), (25, 1), (7, 12), (13, 2), (2, 13)])
-    {
+    for (rules, (w, h)) in RULES.iter().zip([(9, 9), (1, 25), (25, 1), (7, 12), (13, 2), (2, 13)]) {
         one_game(Rules::by_name(rules).unwrap(), BoardSize::new(w, h).unwrap(), &mut rng);
     }
-}
-
-#[test]
-#[ignore = "100,000 games a rule set: minutes"]
-fn a_hundred_thousand_games_a_rule_set_keep_every_law() {
-    std::thread::scope(|scope| {
-        for half in 0..2 {
-            scope.spawn(move || {
-                for (seed, rules) in (0..).zip(RULES).filter(|(seed, _)| seed % 2 == half) {
-                    games(rules, 100_000, 1000 + seed);
-                    println!("{rules}: 100,000 games");
-                }
-            });
-        }
-    });
 }
