@@ -96,9 +96,12 @@ impl Generator {
         if self.config.fork_fraction > 0.0 {
             let last = store.counts()?.last_seq;
             for game in store.games_in(last.saturating_sub(FORK_SOURCES), last)? {
-                let mut source = StartPosition::of_game(&game.record, &self.settings)?;
+                // A game of an earlier config may have had another board or other rules.
+                let Ok(mut source) = StartPosition::of_game(&game.record, &self.settings) else {
+                    continue;
+                };
                 source.moves.truncate(self.config.fork_moves);
-                // A game that ended so early has no move to try another one in the place of.
+                // One that ended so early teaches little about openings.
                 if source.state(&self.settings).is_ok() {
                     forks.push(source);
                 }
