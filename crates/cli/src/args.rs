@@ -28,12 +28,16 @@ pub enum Command {
     Gate(GateArgs),
     /// Where a run stands.
     Status(RunArgs),
+    /// A game of a running run, drawn in the terminal.
+    Watch(crate::watch::WatchArgs),
     /// The closing report of a run: table of nets, the empty board, `report.svg`.
     Report(RunArgs),
     /// Make a net of the run its best one, by hand.
     Promote(PromoteArgs),
     /// Go back to the best net before the present one, by hand.
     Rollback(RollbackArgs),
+    /// The same budget with one switch off at a time, and what each is worth.
+    Ablate(crate::ablate::AblateArgs),
     /// A match between two players.
     Match(MatchArgs),
     /// Ratings of all nets of a run on one scale, and games where they tell most.
@@ -452,6 +456,8 @@ pub enum ConfigCommand {
 pub enum BenchCommand {
     /// Evaluations per second of a net on the native path, beside the machine's own peak.
     Inference(InferenceBenchArgs),
+    /// Evaluations per second that self-play makes of a net, beside the net alone.
+    Selfplay(crate::bench_selfplay::SelfPlayBenchArgs),
     /// Training steps of a config's net on random games.
     Train {
         /// The config file.

@@ -12,6 +12,7 @@ use crate::bench_inference;
 pub fn run(what: &BenchCommand) -> Result<()> {
     let (facts, as_json) = match what {
         BenchCommand::Inference(args) => (bench_inference::run(args)?, args.json),
+        BenchCommand::Selfplay(args) => (crate::bench_selfplay::run(args)?, args.json),
         BenchCommand::Train { config, steps, json } => {
             (crate::bench_train::measure(&crate::config::Config::load(config)?, *steps)?, *json)
         }

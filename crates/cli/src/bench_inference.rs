@@ -68,7 +68,7 @@ pub fn run(args: &InferenceBenchArgs) -> Result<Value> {
 }
 
 /// `count` positions of games in which every move is a fixed stride through the legal ones.
-fn positions(size: BoardSize, count: usize) -> Result<Vec<GameState>> {
+pub fn positions(size: BoardSize, count: usize) -> Result<Vec<GameState>> {
     let start = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5)?);
     let (mut states, mut state) = (Vec::with_capacity(count), start.clone());
     while states.len() < count {
@@ -83,7 +83,7 @@ fn positions(size: BoardSize, count: usize) -> Result<Vec<GameState>> {
 }
 
 /// Evaluations a second of all threads together, each with a clone of `evaluator`, and the answers.
-fn measure(
+pub fn measure(
     evaluator: &NativeEvaluator,
     leaves: &[Leaf<'_>],
     threads: usize,

@@ -19,8 +19,8 @@ use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 use crate::{
-    bench, doctor, engines, gate_stats, ladder, logging, matches, report, scaling, sgf, status,
-    suite,
+    ablate, bench, doctor, engines, gate_stats, ladder, logging, matches, report, scaling, sgf,
+    status, suite, watch,
 };
 
 /// Does what the command line asks for.
@@ -46,6 +46,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             work(&args, Parts { generate: false, train: false, gate: true }, LOOP_WORKER)?;
         }
         Command::Status(args) => status::print(&RunDir::new(args.run), args.json)?,
+        Command::Watch(args) => watch::run(&args)?,
+        Command::Ablate(args) => ablate::run(&args)?,
         Command::Report(args) => {
             let dir = RunDir::new(args.run);
             let (store, run) = dir.open_existing()?;

@@ -36,6 +36,8 @@ pub struct RunSection {
     /// Games of each closing match (last best against first net, and against uniform search);
     /// 0 = no closing matches.
     pub closing_games: u32,
+    /// Every so many-th game of self-play goes out as SGF, to `sgf/selfplay`; 0 = none.
+    pub sgf_every: u64,
 }
 
 impl Default for RunSection {
@@ -49,6 +51,7 @@ impl Default for RunSection {
             steps_per_cycle: 20,
             max_games_ahead: 2000,
             closing_games: 100,
+            sgf_every: 0,
         }
     }
 }
@@ -140,6 +143,10 @@ impl Config {
         problems.extend(self.selfplay.validate());
         problems.extend(self.trainer.validate());
         problems.extend(self.gate.validate());
+        if let Ok(settings) = self.rules.settings() {
+            // AlphaGo Zero's planes, the only set there is, do not tell the komi.
+            problems.extend(self.selfplay.conflicts(&settings.rules, false));
+        }
         problems
     }
 
@@ -156,6 +163,7 @@ impl Config {
         same.run.dir = defaults.dir;
         same.run.until_minutes = defaults.until_minutes;
         same.run.closing_games = defaults.closing_games;
+        same.run.sgf_every = defaults.sgf_every;
         same.run.max_games_ahead = defaults.max_games_ahead;
         Ok(blake3::hash(same.to_toml()?.as_bytes()).to_hex()[..16].to_string())
     }
@@ -226,6 +234,21 @@ mod tests {
         ] {
             assert!(error.contains(part), "{part:?} is missing in: {error}");
         }
+    }
+
+    #[test]
+    fn switches_that_the_game_or_the_planes_rule_out_are_refused() {
+        for (text, part) in [
+            ("[selfplay]\nkomi_stdev = 1.0", "the feature set has no komi"),
+            (
+                "[selfplay]\nend_when_settled = true\n[rules]\nrules = \"japanese\"",
+                "more than the area",
+            ),
+        ] {
+            let error = Config::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{part:?} is missing in: {error}");
+        }
+        Config::parse("[selfplay]\nend_when_settled = true").unwrap();
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! Exit codes: 0 done, 1 a refusal or a failed check with one clear message, 2 usage. Facts go to
 //! standard output, progress and logs to standard error.
 
+mod ablate;
 mod args;
 mod bench;
 mod bench_inference;
 mod bench_rules;
+mod bench_selfplay;
 mod bench_train;
 mod commands;
 mod config;
@@ -30,6 +32,7 @@ mod status;
 mod stop;
 mod suite;
 mod tensorboard;
+mod watch;
 
 use std::process::ExitCode;
 

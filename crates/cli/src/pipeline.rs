@@ -95,7 +95,7 @@ pub fn run(
         stop,
         generator: parts
             .generate
-            .then(|| Generator::new(config, &store, &run, worker))
+            .then(|| Generator::new(dir, config, &store, &run, worker))
             .transpose()?,
         training: parts
             .train
@@ -269,11 +269,10 @@ impl Pipeline<'_> {
         self.selfplay_time += began.elapsed();
         self.selfplay_games += stats.games;
         self.refresh()?;
-        let facts = json!({
-            "games": self.standing.games, "positions": self.standing.positions,
-            "games_per_hour": self.standing.games_per_hour, "game_length": stats.mean_length(),
-            "evaluations_per_s": stats.evaluations_per_second(), "batch_fill": stats.batch_fill(),
-        });
+        let mut facts = self.generator.as_ref().map_or_else(|| json!({}), |g| g.facts(&stats));
+        facts["games"] = json!(self.standing.games);
+        facts["positions"] = json!(self.standing.positions);
+        facts["games_per_hour"] = json!(self.standing.games_per_hour);
         self.metrics.add("selfplay", self.standing.games, &facts)?;
         Ok(true)
     }

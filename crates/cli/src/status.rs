@@ -30,8 +30,15 @@ pub fn rejections_in_a_row(matches: &[MatchRow]) -> Vec<Tally> {
         .collect()
 }
 
+/// What self-play last wrote to the run's metrics: speed, where the time went, resignation.
+fn last_selfplay(dir: &RunDir) -> Option<Value> {
+    let text = std::fs::read_to_string(dir.path().join("metrics.jsonl")).ok()?;
+    let mut lines = text.lines().rev().filter(|line| line.contains("\"part\":\"selfplay\""));
+    lines.find_map(|line| serde_json::from_str(line).ok())
+}
+
 /// The facts that `tengen status --json` promises.
-pub fn facts(store: &Store) -> Result<Value> {
+pub fn facts(dir: &RunDir, store: &Store) -> Result<Value> {
     let counts = store.counts()?;
     let networks = store.networks()?;
     let best = store.best()?;
@@ -43,6 +50,7 @@ pub fn facts(store: &Store) -> Result<Value> {
         .unwrap_or(0);
     let promotions = promotions(&networks);
     Ok(json!({
+        "selfplay": last_selfplay(dir),
         "games": counts.games,
         "positions": counts.positions,
         "steps": steps,
@@ -65,7 +73,7 @@ pub fn facts(store: &Store) -> Result<Value> {
 /// Prints where the run stands.
 pub fn print(dir: &RunDir, as_json: bool) -> Result<()> {
     let (store, run) = dir.open_existing()?;
-    let facts = facts(&store)?;
+    let facts = facts(dir, &store)?;
     if as_json {
         println!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(());
@@ -75,6 +83,29 @@ pub fn print(dir: &RunDir, as_json: bool) -> Result<()> {
         "games {}  positions {}  steps {}  promotions {}",
         facts["games"], facts["positions"], facts["steps"], facts["promotions"]
     );
+    let selfplay = &facts["selfplay"];
+    let number = |key: &str| selfplay[key].as_f64();
+    if let Some(rate) = number("evaluations_per_s") {
+        let percent = |key: &str| 100.0 * number(key).unwrap_or(0.0);
+        println!(
+            "self-play {rate:.0} evaluations/s ({:.0} % remembered)  batches {:.0} % full  time: \
+             evaluating {:.0} %, trees {:.0} %, waiting {:.0} %",
+            percent("hit_rate"),
+            percent("batch_fill"),
+            percent("evaluating_share"),
+            percent("tree_share"),
+            percent("waiting_share"),
+        );
+    }
+    if let Some(games) = number("resign_measured_games") {
+        println!(
+            "resignation {}: of {games:.0} games played on, {:.0} would have been resigned, {:.0} of \
+             them by their winner",
+            number("resign_threshold").map_or("off".into(), |at| format!("below {at:.3}")),
+            number("resign_would_resign").unwrap_or(0.0),
+            number("resign_false_positives").unwrap_or(0.0),
+        );
+    }
     for network in facts["networks"].as_array().into_iter().flatten() {
         println!(
             "  {}  step {:>6}  games {:>7}  {:<9}  Elo {}",

@@ -44,6 +44,11 @@ impl Stop {
         Self { asked: Arc::clone(&self.asked), deadline: None }
     }
 
+    /// The same with a time limit of its own, from now: for a part of an invocation's work.
+    pub fn within(&self, limit: Duration) -> Self {
+        Self { asked: Arc::clone(&self.asked), deadline: Instant::now().checked_add(limit) }
+    }
+
     /// Whether a signal came.
     pub fn signalled(&self) -> bool {
         self.asked.load(Ordering::SeqCst)

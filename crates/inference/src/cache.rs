@@ -156,6 +156,10 @@ impl<E: LeafEvaluator> LeafEvaluator for CachedEvaluator<E> {
         }
         Ok(answers.into_iter().map(|a| a.expect("hit or freshly evaluated")).collect())
     }
+
+    fn remembered(&self) -> u64 {
+        self.stats.hits + self.inner.remembered()
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +186,7 @@ mod tests {
         let second = cached.evaluate(&leaves).unwrap();
         assert_eq!(first, second);
         assert_eq!(cached.stats(), CacheStats { hits: 3, misses: 3 });
+        assert_eq!((&mut cached as &mut dyn LeafEvaluator).remembered(), 3);
         assert_eq!(cached.inner.stats(), crate::EvalStats { evaluations: 3, batches: 1 });
     }
 

@@ -43,4 +43,8 @@ impl<E: LeafEvaluator> LeafEvaluator for CountingEvaluator<E> {
         self.stats.batches += 1;
         Ok(answers)
     }
+
+    fn remembered(&self) -> u64 {
+        self.inner.remembered()
+    }
 }

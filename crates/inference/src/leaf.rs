@@ -34,6 +34,11 @@ pub trait LeafEvaluator: Send {
     /// # Errors
     /// All or nothing: with an error no leaf has an answer, and the call may be repeated.
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError>;
+
+    /// Leaves answered from memory so far; 0 for an evaluator that has none.
+    fn remembered(&self) -> u64 {
+        0
+    }
 }
 
 impl<E: LeafEvaluator + ?Sized> LeafEvaluator for Box<E> {
@@ -44,6 +49,10 @@ impl<E: LeafEvaluator + ?Sized> LeafEvaluator for Box<E> {
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
         (**self).evaluate(leaves)
     }
+
+    fn remembered(&self) -> u64 {
+        (**self).remembered()
+    }
 }
 
 impl<E: LeafEvaluator + ?Sized> LeafEvaluator for &mut E {
@@ -53,5 +62,9 @@ impl<E: LeafEvaluator + ?Sized> LeafEvaluator for &mut E {
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
         (**self).evaluate(leaves)
+    }
+
+    fn remembered(&self) -> u64 {
+        (**self).remembered()
     }
 }

@@ -71,17 +71,21 @@ pub enum EndReason {
     Forfeit,
     /// The result was taken from elsewhere (an imported file) and can't be recomputed.
     Reported,
+    /// Every point was pass-alive for one side, so that playing on could not change the score
+    /// ([`GameState::settled`](tengen_rules::GameState::settled)).
+    Settled,
 }
 
 impl EndReason {
     /// Every reason, in the order of their stored codes.
-    pub const ALL: [EndReason; 6] = [
+    pub const ALL: [EndReason; 7] = [
         EndReason::TwoPasses,
         EndReason::MoveLimit,
         EndReason::Resignation,
         EndReason::Time,
         EndReason::Forfeit,
         EndReason::Reported,
+        EndReason::Settled,
     ];
 
     /// The name used in reports: `two-passes`, `move-limit`, ….
@@ -93,6 +97,7 @@ impl EndReason {
             EndReason::Time => "time",
             EndReason::Forfeit => "forfeit",
             EndReason::Reported => "reported",
+            EndReason::Settled => "settled",
         }
     }
 }

@@ -106,6 +106,11 @@ impl GameRecord {
                 stated if stated == last.score_now() => return Ok(()),
                 _ => format!("but the board scores {}", last.score_now().result_text()),
             },
+            EndReason::Settled => match last.settled() {
+                Some(found) if found == self.outcome && !last.is_over() => return Ok(()),
+                Some(found) => format!("but the board comes to {}", found.result_text()),
+                None => "but not all of the board is pass-alive".to_owned(),
+            },
             EndReason::Resignation => match self.outcome {
                 Outcome::Resignation { .. } => return Ok(()),
                 _ => "which is no resignation".to_owned(),

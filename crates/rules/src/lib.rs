@@ -21,7 +21,7 @@
 //! Inside, from the ground up: points and sizes (`size`), chains with pseudo-liberties (`board`),
 //! the last eight boards as bitboards (`history`), the game (`state`, `legality`, `ending`,
 //! `setup`), its hashes (`situation`), rules as text (`rule_names`, `rule_text`, `kata_rules`),
-//! counting (`area`, `seki`, `score`), Benson's pass-alive chains (`pass_alive`, `dead`) and the
+//! counting (`area`, `seki`, `score`), Benson's pass-alive chains (`pass_alive`, `dead`, `settled`) and the
 //! eight symmetries (`symmetry`).
 
 mod area;
@@ -45,6 +45,7 @@ mod rule_set;
 mod rule_text;
 mod score;
 mod seki;
+mod settled;
 mod setup;
 mod situation;
 mod size;

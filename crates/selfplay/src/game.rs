@@ -1,9 +1,9 @@
 //! What all games of a run have in common.
 
-use tengen_rules::{GameState, Symmetry};
+use tengen_rules::Symmetry;
 use tengen_search::SearchConfig;
 
-use crate::{GameSettings, SelfPlayConfig};
+use crate::{Conditions, GameSettings, ResignStudy, SelfPlayConfig, StartError};
 
 /// Everything but the seed that decides how a game goes; shared by all slots of a run.
 #[derive(Debug, Clone)]
@@ -12,14 +12,19 @@ pub struct GameDefinition {
     pub(crate) full: SearchConfig,
     pub(crate) cheap: SearchConfig,
     pub(crate) settings: GameSettings,
+    pub(crate) conditions: Conditions,
     /// The symmetries a leaf may be shown through.
     pub(crate) symmetries: Vec<Symmetry>,
     /// Moves after which the board is scored as it stands.
     pub(crate) move_limit: usize,
+    /// As the run's config has it, before growth.
+    search: SearchConfig,
 }
 
 impl GameDefinition {
-    /// Games of `settings`, played as `config` says, with full searches as `search` says.
+    /// Games of `settings`, played as `config` says, with full searches as `search` says, under the
+    /// conditions of a run that begins: no game behind it, nothing to fork, the resignation
+    /// threshold of the config.
     pub fn new(config: &SelfPlayConfig, search: &SearchConfig, settings: &GameSettings) -> Self {
         let size = settings.size;
         let symmetries = if config.symmetry {
@@ -27,16 +32,39 @@ impl GameDefinition {
         } else {
             vec![Symmetry::IDENTITY]
         };
-        // A search without a simulation leaves no visit to learn from or play by.
-        let visits = |v: u32| v.max(1);
-        GameDefinition {
-            full: SearchConfig { visits: visits(search.visits), ..search.clone() },
-            cheap: SearchConfig { visits: visits(config.cheap_visits), ..search.clone() },
+        let resign_below = ResignStudy::new(config).threshold();
+        let mut game = GameDefinition {
+            full: search.clone(),
+            cheap: search.clone(),
+            search: search.clone(),
             config: config.clone(),
             settings: *settings,
+            conditions: Conditions { resign_below, ..Conditions::default() },
             symmetries,
             move_limit: config.move_limit(size.area()),
+        };
+        game.set_visits();
+        game
+    }
+
+    /// The same games under other conditions.
+    ///
+    /// # Errors
+    /// The first start or fork that no game can begin from.
+    pub fn under(&self, conditions: Conditions) -> Result<Self, StartError> {
+        let mut game = self.clone();
+        for start in conditions.starts.iter() {
+            start.state(&self.settings)?;
         }
+        for fork in conditions.forks.iter() {
+            // Only its moves up to the last one replaced are ever played.
+            let mut fork = fork.clone();
+            fork.moves.truncate(self.config.fork_moves.saturating_sub(1));
+            fork.state(&self.settings)?;
+        }
+        game.conditions = conditions;
+        game.set_visits();
+        Ok(game)
     }
 
     /// The game all slots play.
@@ -44,7 +72,11 @@ impl GameDefinition {
         &self.settings
     }
 
-    pub(crate) fn initial_state(&self) -> GameState {
-        self.settings.initial_state()
+    /// Sets the visits that the run has come to. A search without a simulation would leave no
+    /// visit to learn from or play by, so there is always one.
+    fn set_visits(&mut self) {
+        let games = self.conditions.games;
+        self.full.visits = self.config.grown_visits(self.search.visits, games);
+        self.cheap.visits = self.config.grown_visits(self.config.cheap_visits, games);
     }
 }

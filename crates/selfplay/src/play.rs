@@ -22,7 +22,19 @@ pub fn play_game(
     seed: u64,
     players: [String; 2],
 ) -> Result<GameRecord, EvalError> {
-    let game = Arc::new(GameDefinition::new(config, search, settings));
+    play_under(evaluator, Arc::new(GameDefinition::new(config, search, settings)), seed, players)
+}
+
+/// [`play_game`] of a definition that may have [`Conditions`](crate::Conditions) of its own.
+///
+/// # Errors
+/// The evaluator's.
+pub fn play_under(
+    evaluator: &mut dyn LeafEvaluator,
+    game: Arc<GameDefinition>,
+    seed: u64,
+    players: [String; 2],
+) -> Result<GameRecord, EvalError> {
     let mut slot = GameSlot::new(game, seed);
     let mut batch = LeafBatch::default();
     while slot.select(&mut batch) > 0 {

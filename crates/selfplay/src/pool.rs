@@ -12,7 +12,9 @@ use tengen_record::GameRecord;
 use tengen_search::SearchConfig;
 
 use crate::worker::{Finished, Supply, Worker};
-use crate::{GameDefinition, GameSettings, PoolStats, SelfPlayConfig};
+use crate::{
+    Conditions, GameDefinition, GameSettings, PoolStats, SelfPlayConfig, Spectator, StartError,
+};
 
 /// How often the calling thread looks whether to stop while its workers play.
 const STOP_POLL: Duration = Duration::from_millis(10);
@@ -49,6 +51,7 @@ impl SelfPlayPool {
                 run_seed,
                 next_counter: AtomicU64::new(first_game),
                 config_digest: String::new(),
+                spectator: Spectator::default(),
             },
             workers: (0..config.worker_count()).map(|_| Worker::default()).collect(),
             games_in_flight: config.games_in_flight.max(1),
@@ -61,6 +64,20 @@ impl SelfPlayPool {
     pub fn with_config_digest(mut self, digest: &str) -> Self {
         digest.clone_into(&mut self.supply.config_digest);
         self
+    }
+
+    /// Sets what games begun from now on are played under; those in flight keep theirs.
+    ///
+    /// # Errors
+    /// The first start or fork that no game can begin from; the conditions are as before then.
+    pub fn set_conditions(&mut self, conditions: Conditions) -> Result<(), StartError> {
+        self.supply.game = Arc::new(self.supply.game.under(conditions)?);
+        Ok(())
+    }
+
+    /// A window on a game of the first worker's.
+    pub fn spectator(&self) -> Spectator {
+        self.supply.spectator.clone()
     }
 
     /// How many workers there are, hence how many evaluators a run takes.
@@ -117,6 +134,7 @@ impl SelfPlayPool {
             }
         }
         desk.stats.seconds = begun.elapsed().as_secs_f64();
+        desk.stats.thread_seconds = desk.stats.seconds * need as f64;
         Ok(desk.stats)
     }
 

@@ -15,6 +15,13 @@ pub(crate) fn game_stream(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// The stream that a game's beginning is drawn from, where it is varied.
+pub(crate) fn variety_stream(seed: u64) -> ChaCha8Rng {
+    let mut rng = game_stream(seed);
+    rng.set_stream(1);
+    rng
+}
+
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection with good avalanche.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -4,12 +4,13 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use tengen_inference::{EvalError, LeafEvaluator};
 use tengen_record::GameRecord;
 
 use crate::batch::{LeafBatch, calls_for};
-use crate::{GameDefinition, GameSlot, PoolStats, game_seed};
+use crate::{GameDefinition, GameSlot, PoolStats, Spectator, game_seed};
 
 /// Where games come from: shared by all workers of a run.
 #[derive(Debug)]
@@ -18,16 +19,18 @@ pub(crate) struct Supply {
     pub run_seed: u64,
     pub next_counter: AtomicU64,
     pub config_digest: String,
+    pub spectator: Spectator,
 }
 
 impl Supply {
     fn next(&self) -> Seat {
-        self.seat(self.next_counter.fetch_add(1, Ordering::Relaxed))
+        let counter = self.next_counter.fetch_add(1, Ordering::Relaxed);
+        self.seat(counter, Arc::clone(&self.game))
     }
 
-    fn seat(&self, counter: u64) -> Seat {
-        let slot = GameSlot::new(Arc::clone(&self.game), game_seed(self.run_seed, counter));
-        Seat { counter, slot }
+    fn seat(&self, counter: u64, game: Arc<GameDefinition>) -> Seat {
+        let slot = GameSlot::new(Arc::clone(&game), game_seed(self.run_seed, counter));
+        Seat { counter, game, slot }
     }
 }
 
@@ -35,6 +38,8 @@ impl Supply {
 #[derive(Debug)]
 struct Seat {
     counter: u64,
+    /// What the game began under.
+    game: Arc<GameDefinition>,
     slot: GameSlot,
 }
 
@@ -82,7 +87,9 @@ impl Worker {
             // A game is a function of its number, so one in an unknown state can start over.
             self.batch.clear();
             self.owners.clear();
-            self.seats.iter_mut().for_each(|seat| *seat = supply.seat(seat.counter));
+            for seat in &mut self.seats {
+                *seat = supply.seat(seat.counter, Arc::clone(&seat.game));
+            }
             Err(EvalError::Backend(format!("panic in self-play: {}", panic_text(&*panic))))
         })
     }
@@ -95,17 +102,23 @@ impl Worker {
         finished: &mut Vec<Finished>,
     ) -> Result<PoolStats, EvalError> {
         let mut stats = PoolStats::default();
+        let began = Instant::now();
         if self.batch.is_empty() {
             stats.moves += self.gather(supply, network, finished);
         }
+        let (gathered, remembered) = (Instant::now(), evaluator.remembered());
         let answers = self.batch.evaluate(evaluator)?;
+        let answered = Instant::now();
+        stats.evaluate_seconds = (answered - gathered).as_secs_f64();
         stats.evaluations = answers.len() as u64;
+        stats.cached = evaluator.remembered() - remembered;
         stats.batches = calls_for(evaluator, answers.len()) as u64;
         stats.batch_capacity = (self.seats.len() * supply.game.config.leaves_per_step) as u64;
         for ((leaf, owner), answer) in self.batch.drain().zip(self.owners.drain(..)).zip(&answers) {
             self.seats[owner].slot.answer(leaf, answer);
         }
         stats.moves += self.gather(supply, network, finished);
+        stats.tree_seconds = began.elapsed().as_secs_f64() - stats.evaluate_seconds;
         Ok(stats)
     }
 
@@ -126,6 +139,10 @@ impl Worker {
                 let record = ended.slot.finish(players, supply.config_digest.clone());
                 finished.push((ended.counter, record));
             }
+        }
+        if let Some(seat) = self.seats.first() {
+            let players = || [network.to_owned(), network.to_owned()];
+            supply.spectator.show(|| (seat.counter, seat.slot.so_far(players())));
         }
         moves
     }

@@ -21,7 +21,7 @@ pub struct Batch {
     pub legal: Vec<f32>,
     /// z for the player to move, `[B]`.
     pub value: Vec<f32>,
-    /// The samples' weights in the loss, `[B]`.
+    /// The samples' weights in the loss, `[B]`: those of the draws.
     pub weight: Vec<f32>,
 }
 
@@ -57,7 +57,7 @@ impl Batch {
             batch.policy.extend_from_slice(&sample.policy);
             batch.legal.extend_from_slice(&sample.legal);
             batch.value.push(sample.value);
-            batch.weight.push(sample.weight);
+            batch.weight.push(draw.weight);
         }
         Ok(batch)
     }

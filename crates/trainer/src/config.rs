@@ -45,6 +45,11 @@ pub struct TrainerConfig {
     ///
     /// [`steps_due`]: crate::Trainer::steps_due
     pub samples_per_position: f64,
+    /// Draw positions in proportion to their weight, each then counting once in the loss, in place
+    /// of drawing all alike and weighing them in the loss. The same on average, with steadier
+    /// steps where weights differ (`selfplay.surprise_weight`, `selfplay.soft_resign`). Default
+    /// false; the paper has no weights, KataGo true.
+    pub draw_by_weight: bool,
     /// Steps between candidates offered to the gate. Default 500; the paper: 1000.
     pub steps_per_candidate: u64,
     /// Steps between checkpoints. Default 250.
@@ -71,6 +76,7 @@ impl Default for TrainerConfig {
             window_growth: 0.4,
             window_exponent: 0.75,
             samples_per_position: 4.0,
+            draw_by_weight: false,
             steps_per_candidate: 500,
             checkpoint_every_steps: 250,
             keep_checkpoints: 3,

@@ -14,7 +14,17 @@ struct Game {
     /// Index of its first target position, counted from the first game that ever entered.
     first: u64,
     targets: u64,
+    /// Weight of all targets before its first one, counted likewise.
+    weight_before: u64,
+    /// By target, the weight of the game's targets up to and with it.
+    weight_upto: Vec<u64>,
 }
+
+/// Weight 1 as an integer. Sums of integers do not depend on where the window began, so that a
+/// window filled anew after a resume draws what the old one would have drawn.
+const WEIGHT_ONE: f32 = 65_536.0;
+/// No single position counts for more than so many ordinary ones.
+const HEAVIEST: f32 = 4_096.0;
 
 /// A position chosen for a batch, before it is encoded.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +37,8 @@ pub struct Draw<'a> {
     pub target: usize,
     /// The symmetry under which it is shown to the network.
     pub symmetry: Symmetry,
+    /// Its weight in the loss.
+    pub weight: f32,
 }
 
 /// The newest games that hold the newest `capacity` target positions, decoded and in memory.
@@ -38,6 +50,8 @@ pub struct Window {
     games: VecDeque<Game>,
     /// Targets that ever entered; the newest is number `end - 1`.
     end: u64,
+    /// Their weight.
+    weight_end: u64,
 }
 
 impl Window {
@@ -50,9 +64,18 @@ impl Window {
     /// Adds the newest game, then drops the games that lie wholly outside the newest `capacity`
     /// positions.
     pub fn push(&mut self, seq: u64, record: GameRecord, capacity: usize) {
-        let targets = record.positions() as u64;
-        self.games.push_back(Game { seq, record, first: self.end, targets });
+        let mut sum = 0;
+        let weight_upto: Vec<u64> = weights(&record)
+            .map(|weight| {
+                sum += (weight.min(HEAVIEST) * WEIGHT_ONE).round() as u64;
+                sum
+            })
+            .collect();
+        let targets = weight_upto.len() as u64;
+        let (first, weight_before) = (self.end, self.weight_end);
+        self.games.push_back(Game { seq, record, first, targets, weight_before, weight_upto });
         self.end += targets;
+        self.weight_end += sum;
         let start = self.end.saturating_sub(capacity as u64);
         while self
             .games
@@ -81,32 +104,75 @@ impl Window {
         self.games.back().map(|game| game.record.size)
     }
 
-    /// Draws `count` positions, each uniformly and with replacement from the newest `capacity`,
-    /// each under a symmetry drawn uniformly from those of the board. Empty for an empty window.
-    pub fn draw(&self, count: usize, capacity: usize, rng: &mut impl Rng) -> Vec<Draw<'_>> {
+    /// Draws `count` positions with replacement from the newest `capacity`, each under a symmetry
+    /// drawn uniformly from those of the board. Empty for an empty window.
+    ///
+    /// Positions are drawn uniformly and bring their weight into the loss; or, `by_weight`, in
+    /// proportion to their weight, and all count alike in the loss (KataGo writes a sample of
+    /// weight w into its data w times on average). A position of weight 0 is then never drawn.
+    pub fn draw(
+        &self,
+        count: usize,
+        capacity: usize,
+        by_weight: bool,
+        rng: &mut impl Rng,
+    ) -> Vec<Draw<'_>> {
         let (positions, Some(size)) = (self.positions(capacity) as u64, self.size()) else {
             return Vec::new();
         };
         if positions == 0 {
             return Vec::new();
         }
+        let start = self.end - positions;
+        let weight_start = self.weight_at(start);
+        if by_weight && weight_start == self.weight_end {
+            return Vec::new();
+        }
         let symmetries: Vec<Symmetry> =
             Symmetry::all().into_iter().filter(|symmetry| symmetry.valid_for(size)).collect();
         (0..count)
             .map(|_| {
-                let index = self.end - positions + rng.random_range(0..positions);
+                let index = match by_weight {
+                    false => start + rng.random_range(0..positions),
+                    true => self.index_at(rng.random_range(weight_start..self.weight_end)),
+                };
                 let symmetry = symmetries[rng.random_range(0..symmetries.len() as u32) as usize];
-                let game = &self.games
-                    [self.games.partition_point(|game| game.first + game.targets <= index)];
-                Draw {
-                    seq: game.seq,
-                    record: &game.record,
-                    target: (index - game.first) as usize,
-                    symmetry,
-                }
+                let game = self.game_of(index);
+                let target = (index - game.first) as usize;
+                let weight = match by_weight {
+                    false => weights(&game.record).nth(target).unwrap_or(1.0),
+                    true => 1.0,
+                };
+                Draw { seq: game.seq, record: &game.record, target, symmetry, weight }
             })
             .collect()
     }
+
+    /// The game that target `index` is of, which must be one inside.
+    fn game_of(&self, index: u64) -> &Game {
+        &self.games[self.games.partition_point(|game| game.first + game.targets <= index)]
+    }
+
+    /// The weight of all targets before target `index`, which must be one inside.
+    fn weight_at(&self, index: u64) -> u64 {
+        let game = self.game_of(index);
+        let before = (index - game.first).checked_sub(1);
+        game.weight_before + before.map_or(0, |target| game.weight_upto[target as usize])
+    }
+
+    /// The target whose share of the weight holds `weight`, which must be below all there is.
+    fn index_at(&self, weight: u64) -> u64 {
+        let upto = |game: &Game| game.weight_before + game.weight_upto.last().unwrap_or(&0);
+        let game = &self.games[self.games.partition_point(|game| upto(game) <= weight)];
+        let within = weight - game.weight_before;
+        game.first + game.weight_upto.partition_point(|&upto| upto <= within) as u64
+    }
+}
+
+/// The weights of a game's targets, in order.
+fn weights(record: &GameRecord) -> impl Iterator<Item = f32> + '_ {
+    let searches = record.turns.iter().filter_map(|turn| turn.search.as_ref());
+    searches.filter(|search| search.is_target).map(|search| search.weight)
 }
 
 #[cfg(test)]
@@ -131,8 +197,11 @@ mod tests {
         let window = window(5, 12);
         assert_eq!((window.held(), window.positions(12)), (15, 12));
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut seen: Vec<(u64, usize)> =
-            window.draw(2000, 12, &mut rng).iter().map(|draw| (draw.seq, draw.target)).collect();
+        let mut seen: Vec<(u64, usize)> = window
+            .draw(2000, 12, false, &mut rng)
+            .iter()
+            .map(|draw| (draw.seq, draw.target))
+            .collect();
         seen.sort_unstable();
         let mut expected = vec![(3, 3), (3, 4)];
         expected.extend([4, 5].iter().flat_map(|&seq| (0..5).map(move |target| (seq, target))));
@@ -153,7 +222,8 @@ mod tests {
         }
         let draws = |window: &Window| {
             let mut rng = ChaCha8Rng::seed_from_u64(2);
-            let draws = window.draw(50, 12, &mut rng);
+            let mut draws = window.draw(50, 12, false, &mut rng);
+            draws.extend(window.draw(50, 12, true, &mut rng));
             draws
                 .iter()
                 .map(|draw| (draw.seq, draw.target, draw.symmetry.index()))
@@ -166,8 +236,11 @@ mod tests {
     fn all_eight_symmetries_are_drawn() {
         let window = window(1, 12);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let mut seen: Vec<usize> =
-            window.draw(200, 12, &mut rng).iter().map(|draw| draw.symmetry.index()).collect();
+        let mut seen: Vec<usize> = window
+            .draw(200, 12, false, &mut rng)
+            .iter()
+            .map(|draw| draw.symmetry.index())
+            .collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen, (0..8).collect::<Vec<_>>());
@@ -177,15 +250,67 @@ mod tests {
     fn games_without_targets_take_no_place_and_an_empty_window_draws_nothing() {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut window = Window::new();
-        assert!(window.draw(3, 12, &mut rng).is_empty());
+        assert!(window.draw(3, 12, false, &mut rng).is_empty());
         let mut cheap = game(1, 5, 10);
         for turn in &mut cheap.turns {
             turn.search = None;
         }
         window.push(1, cheap.clone(), 12);
-        assert!(window.draw(3, 12, &mut rng).is_empty());
+        assert!(window.draw(3, 12, false, &mut rng).is_empty());
         window.push(2, game(2, 5, 10), 12);
         window.push(3, cheap, 12);
-        assert!(window.draw(100, 12, &mut rng).iter().all(|draw| draw.seq == 2));
+        assert!(window.draw(100, 12, false, &mut rng).iter().all(|draw| draw.seq == 2));
+    }
+
+    /// A game of five targets with these weights.
+    fn weighted(seq: u64, weights: [f32; 5]) -> GameRecord {
+        let mut record = game(seq, 5, 10);
+        let searches = record.turns.iter_mut().filter_map(|turn| turn.search.as_mut());
+        for (search, weight) in searches.filter(|search| search.is_target).zip(weights) {
+            search.weight = weight;
+        }
+        record
+    }
+
+    #[test]
+    fn positions_are_drawn_as_often_as_they_weigh_or_weigh_in_the_loss() {
+        let mut window = Window::new();
+        window.push(1, weighted(1, [9.0, 9.0, 9.0, 1.0, 0.0]), 7);
+        window.push(2, weighted(2, [0.5, 0.5, 2.0, 0.0, 4.0]), 7);
+        // The newest 7 are the last two of game 1 and all of game 2: weight 8 in all.
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let draws = window.draw(80_000, 7, true, &mut rng);
+        let drawn = |seq, target| {
+            draws.iter().filter(|draw| (draw.seq, draw.target) == (seq, target)).count() as i64
+        };
+        for (seq, target, expected) in [
+            (1, 2, 0),
+            (1, 3, 10_000),
+            (1, 4, 0),
+            (2, 0, 5_000),
+            (2, 1, 5_000),
+            (2, 2, 20_000),
+            (2, 3, 0),
+            (2, 4, 40_000),
+        ] {
+            let found = drawn(seq, target);
+            assert!((found - expected).abs() <= expected / 20, "{seq} {target}: {found}");
+        }
+        assert!(draws.iter().all(|draw| draw.weight == 1.0), "counted once, not twice");
+        let plain = window.draw(700, 7, false, &mut rng);
+        let of = |seq, target| plain.iter().find(|d| (d.seq, d.target) == (seq, target));
+        assert_eq!(of(2, 2).map(|draw| draw.weight), Some(2.0));
+        assert_eq!(of(2, 3).map(|draw| draw.weight), Some(0.0));
+    }
+
+    #[test]
+    fn a_window_without_weight_draws_nothing_by_weight() {
+        let mut window = Window::new();
+        window.push(1, weighted(1, [0.0; 5]), 12);
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        assert!(window.draw(3, 12, true, &mut rng).is_empty());
+        assert_eq!(window.draw(3, 12, false, &mut rng).len(), 3);
+        window.push(2, weighted(2, [f32::MAX, 1.0, 1.0, 1.0, 1.0]), 12);
+        assert_eq!(window.draw(3, 12, true, &mut rng).len(), 3, "no overflow");
     }
 }

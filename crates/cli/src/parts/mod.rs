@@ -3,4 +3,6 @@
 
 pub mod gate;
 pub mod generate;
+pub mod outlook;
+pub mod starts;
 pub mod train;

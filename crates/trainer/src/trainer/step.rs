@@ -56,15 +56,16 @@ impl Trainer {
         let started = Instant::now();
         self.check_filled()?;
         let (size, capacity) = (self.config.batch_size, self.window_capacity());
+        let by_weight = self.config.draw_by_weight;
         let batch = match self.ahead.take() {
             Some(ahead) => ahead.take(&mut self.rng)?,
-            None => Batch::encode(&self.window.draw(size, capacity, &mut self.rng))?,
+            None => Batch::encode(&self.window.draw(size, capacity, by_weight, &mut self.rng))?,
         };
         let waiting = started.elapsed().as_secs_f64();
 
         let window = std::mem::take(&mut self.window);
         let mut rng = self.rng.clone();
-        let draws = window.draw(size, capacity, &mut rng);
+        let draws = window.draw(size, capacity, by_weight, &mut rng);
         let (attempted, ahead) =
             rayon::join(|| self.attempt(&batch), || Ahead::encode(&draws, rng));
         self.window = window;

@@ -1,0 +1,200 @@
+//! `tengen bench selfplay`: what self-play makes of an evaluator, beside that evaluator alone.
+//!
+//! The two take turns in slices of the same run, so that a machine shared with others slows both.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use tengen_inference::{CachedEvaluator, Leaf, LeafEvaluator};
+use tengen_network::NativeEvaluator;
+use tengen_record::encode;
+use tengen_rules::{BoardSize, Symmetry};
+use tengen_search::SearchConfig;
+use tengen_selfplay::{
+    GameSettings, PoolStats, SelfPlayConfig, SelfPlayPool, game_seed, play_game,
+};
+
+use crate::bench_inference::{measure, peak_memory_mib, positions};
+use crate::config::Config;
+use crate::players::MAX_BATCH;
+
+/// `tengen bench selfplay`.
+#[derive(Clone, Debug, Args)]
+pub struct SelfPlayBenchArgs {
+    /// The config file; without one, the defaults.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Another board side than the config's.
+    #[arg(long)]
+    pub size: Option<usize>,
+    /// Another number of blocks than the config's.
+    #[arg(long)]
+    pub blocks: Option<usize>,
+    /// Another number of channels than the config's.
+    #[arg(long)]
+    pub channels: Option<usize>,
+    /// Another number of worker threads than the config's.
+    #[arg(long)]
+    pub workers: Option<usize>,
+    /// Another number of games a worker than the config's.
+    #[arg(long)]
+    pub games: Option<usize>,
+    /// Pairs of slices: the evaluator alone, then self-play.
+    #[arg(long, default_value_t = 7)]
+    pub rounds: usize,
+    /// Seconds a slice.
+    #[arg(long, default_value_t = 2.0)]
+    pub seconds: f64,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Measures both in turns.
+pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
+    if args.rounds == 0 {
+        bail!("--rounds must be at least 1");
+    }
+    let mut config = args.config.as_deref().map(Config::load).transpose()?.unwrap_or_default();
+    let mut settings = config.rules.settings()?;
+    if let Some(side) = args.size {
+        settings.size = BoardSize::square(side)?;
+    }
+    config.network.blocks = args.blocks.unwrap_or(config.network.blocks);
+    config.network.channels = args.channels.unwrap_or(config.network.channels);
+    config.selfplay.workers = args.workers.unwrap_or(config.selfplay.workers);
+    config.selfplay.games_in_flight = args.games.unwrap_or(config.selfplay.games_in_flight);
+    let problems = [config.network.validate(), config.selfplay.validate()].concat();
+    if !problems.is_empty() {
+        bail!("{}", problems.join("; "));
+    }
+    let weights = config.network.init_weights(config.run.seed)?;
+    let native = NativeEvaluator::new(&config.network, &weights, MAX_BATCH)?;
+    let slice = Duration::from_secs_f64(args.seconds.clamp(0.1, 600.0));
+
+    let mut pool =
+        SelfPlayPool::new(&settings, &config.selfplay, &config.search, 0, config.run.seed);
+    let workers = pool.workers();
+    let mut evaluators: Vec<Box<dyn LeafEvaluator>> = (0..workers)
+        .map(|_| match config.selfplay.cache_positions {
+            0 => Box::new(native.clone()) as _,
+            positions => Box::new(CachedEvaluator::new(native.clone(), positions)) as _,
+        })
+        .collect();
+    let batch = config.selfplay.games_in_flight * config.selfplay.leaves_per_step;
+    let states = positions(settings.size, batch.min(MAX_BATCH.get()))?;
+    let valid: Vec<Symmetry> =
+        Symmetry::all().into_iter().filter(|s| s.valid_for(settings.size)).collect();
+    let leaves: Vec<Leaf<'_>> = (states.iter().enumerate())
+        .map(|(i, state)| Leaf { state, symmetry: valid[i % valid.len()] })
+        .collect();
+
+    let mut lengths = Vec::new();
+    let mut play = |lengths: &mut Vec<usize>| -> Result<PoolStats> {
+        let began = Instant::now();
+        let over = || began.elapsed() >= slice;
+        let mut finished = |_, game: tengen_record::GameRecord| lengths.push(game.turns.len());
+        Ok(pool.run(&mut evaluators, "bench", usize::MAX, &over, &mut finished)?)
+    };
+    play(&mut lengths)?; // games get under way, caches and memory warm up
+    let (mut total, mut bare_rates, mut ratios) = (PoolStats::default(), Vec::new(), Vec::new());
+    for _ in 0..args.rounds {
+        let (bare, _) = measure(&native, &leaves, workers, slice)?;
+        let stats = play(&mut lengths)?;
+        ratios.push(stats.real_evaluations_per_second() / bare);
+        bare_rates.push(bare);
+        total += stats;
+    }
+    let (short_games, checksum) = signature(&native, &config, &settings)?;
+    // Too few games end within a bench to count them: how long they get is seen sooner.
+    let seen = if lengths.len() >= 10 { &lengths } else { &short_games };
+    let mean_length = seen.iter().sum::<usize>() as f64 / seen.len() as f64;
+    let moves_per_s = total.moves as f64 / total.seconds;
+    Ok(json!({
+        "what": "selfplay",
+        "width": settings.size.width(),
+        "height": settings.size.height(),
+        "blocks": config.network.blocks,
+        "channels": config.network.channels,
+        "workers": workers,
+        "games_in_flight": config.selfplay.games_in_flight,
+        "evals_per_s": total.evaluations_per_second(),
+        "real_evals_per_s": total.real_evaluations_per_second(),
+        "bare_evals_per_s": median(&mut bare_rates),
+        "share_of_bare": median(&mut ratios),
+        "share_of_bare_by_round": ratios,
+        "hit_rate": total.hit_rate(),
+        "mean_batch": total.mean_batch(),
+        "batch_fill": total.batch_fill(),
+        "evaluating_share": total.evaluating_share(),
+        "tree_share": total.tree_share(),
+        "waiting_share": total.waiting_share(),
+        "moves_per_s": moves_per_s,
+        "game_length": mean_length,
+        "games_per_hour": 3600.0 * moves_per_s / mean_length,
+        "seconds": total.seconds,
+        "peak_memory_mib": peak_memory_mib(),
+        "checksum": checksum,
+    }))
+}
+
+/// A few short games of the first seeds, whatever the time and the threads: their lengths, and a
+/// hash that only a change of what is played moves.
+fn signature(
+    native: &NativeEvaluator,
+    config: &Config,
+    settings: &GameSettings,
+) -> Result<(Vec<usize>, String)> {
+    let selfplay = SelfPlayConfig {
+        cheap_visits: config.selfplay.cheap_visits.min(4),
+        ..config.selfplay.clone()
+    };
+    let search = SearchConfig { visits: config.search.visits.min(12), ..config.search.clone() };
+    let (mut hasher, mut lengths) = (blake3::Hasher::new(), Vec::new());
+    for counter in 0..2 {
+        let seed = game_seed(config.run.seed, counter);
+        let players = [String::new(), String::new()];
+        let mut evaluator = native.clone();
+        let game = play_game(&mut evaluator, &selfplay, &search, settings, seed, players)?;
+        hasher.update(&encode(&game));
+        lengths.push(game.turns.len());
+    }
+    Ok((lengths, hasher.finalize().to_hex()[..16].to_owned()))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_the_games_and_of_nothing_else() {
+        let args = |workers| SelfPlayBenchArgs {
+            config: None,
+            size: Some(4),
+            blocks: Some(1),
+            channels: Some(8),
+            workers: Some(workers),
+            games: Some(2),
+            rounds: 1,
+            seconds: 0.1,
+            json: true,
+        };
+        let (one, two) = (run(&args(1)).unwrap(), run(&args(2)).unwrap());
+        assert_eq!(one["checksum"], two["checksum"]);
+        for key in ["evals_per_s", "share_of_bare", "games_per_hour"] {
+            assert!(one[key].as_f64().unwrap() > 0.0, "{key}");
+        }
+        let shares = ["evaluating_share", "tree_share", "waiting_share"];
+        let sum: f64 = shares.iter().map(|key| two[*key].as_f64().unwrap()).sum();
+        assert!((0.9..1.1).contains(&sum), "{two}");
+        assert!(run(&SelfPlayBenchArgs { rounds: 0, ..args(1) }).is_err());
+    }
+}
