@@ -182,6 +182,7 @@ fn compare(
         start: &start,
         visits: [gate.visits; 2],
         one_colour: false,
+        clock: None,
         seed: base.config.run.seed ^ 0xAB1A_7E00,
         threads: threads(base.config.selfplay.workers),
         digest: "",
