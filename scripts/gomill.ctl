@@ -24,24 +24,29 @@ stderr_to_log = False
 
 
 # Both programs play the same game again from the same settings, so every pairing has its own: one
-# game for each colour.
-PAIRINGS = {7: 75, 9: 30}
-KOMI = {7: 3.5, 9: 7.5}
+# game for each colour. Against so few visits GNU Go captures all it can before it passes, so no
+# opinion about dead stones comes between the rules and the score.
+PAIRINGS = [
+    dict(size=7, count=75, komi=3.5, visits=53),
+    dict(size=9, count=30, komi=7.5, visits=85),
+]
 
 players, matchups = {}, []
-for size, count in sorted(PAIRINGS.items()):
-    for k in range(count):
-        ours, theirs = "tengen%d_%d" % (size, k), "gnugo%d_%d" % (size, k)
+for pairing in PAIRINGS:
+    size = pairing["size"]
+    for k in range(pairing["count"]):
+        name = "%dx%d_%02d" % (size, size, k)
+        ours, theirs = "tengen" + name, "gnugo" + name
         players[ours] = Player(
-            [tengen, "gtp", "--net", "rollouts", "--visits", str(size * size + 4 + k),
+            [tengen, "gtp", "--net", "rollouts", "--visits", str(pairing["visits"] + k),
              "--rules", "ko=positional,suicide=false"])
         players[theirs] = Player(
             "/usr/games/gnugo --mode gtp --level %d --chinese-rules --positional-superko "
             "--forbid-suicide --play-out-aftermath --capture-all-dead --seed %d"
             % (k % 2, k + 1))
         matchups.append(Matchup(
-            ours, theirs, id="%dx%d_%02d" % (size, size, k), board_size=size, komi=KOMI[size],
-            number_of_games=2, move_limit=8 * size * size))
+            ours, theirs, id=name, board_size=size, komi=pairing["komi"], number_of_games=2,
+            move_limit=8 * size * size))
 
 scorer = "players"
 alternating = True

@@ -32,7 +32,8 @@ def play_out(game):
 
 
 def tengen_score(binary, path):
-    command = [binary, "sgf", "score", str(path), "--rules", "ko=positional,suicide=false", "--json"]
+    rules = "ko=positional,suicide=false"
+    command = [binary, "sgf", "score", str(path), "--rules", rules, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(done.stdout)["result"] if done.returncode == 0 else done.stderr.strip()
 
