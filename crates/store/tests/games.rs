@@ -169,7 +169,7 @@ fn a_run_starts_once_and_keeps_every_configuration() {
     assert!(bench.store.config("c0ffee").unwrap().unwrap().contains("test"));
     // Half of all seeds are negative for SQLite.
     let folder = tempfile::tempdir().unwrap();
-    let mut other = tengen_store::Store::open(&folder.path().join("t.db")).unwrap();
+    let mut other = Store::open(&folder.path().join("t.db")).unwrap();
     assert!(matches!(other.append_games(&[]), Err(StoreError::NoRun)));
     assert_eq!(other.init_run(&new_run(u64::MAX)).unwrap().seed, u64::MAX);
 }
