@@ -83,7 +83,7 @@ pub fn positions(size: BoardSize, count: usize) -> Result<Vec<GameState>> {
 }
 
 /// Evaluations a second of all threads together, each with a clone of `evaluator`, and the answers.
-pub fn measure(
+fn measure(
     evaluator: &NativeEvaluator,
     leaves: &[Leaf<'_>],
     threads: usize,

@@ -1,6 +1,7 @@
 //! `tengen bench selfplay`: what self-play makes of an evaluator, beside that evaluator alone.
 //!
-//! The two take turns in slices of the same run, so that a machine shared with others slows both.
+//! The two take turns in slices of the same run, and are compared by the processor time they use
+//! where the system tells it: a machine shared with others then makes no difference.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use tengen_selfplay::{
     GameSettings, PoolStats, SelfPlayConfig, SelfPlayPool, game_seed, play_game,
 };
 
-use crate::bench_inference::{measure, peak_memory_mib, positions};
+use crate::bench_inference::{peak_memory_mib, positions};
 use crate::config::Config;
 use crate::players::MAX_BATCH;
 
@@ -100,14 +101,23 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
         Ok(pool.run(&mut evaluators, "bench", usize::MAX, &over, &mut finished)?)
     };
     play(&mut lengths)?; // games get under way, caches and memory warm up
-    let (mut total, mut bare_rates, mut ratios) = (PoolStats::default(), Vec::new(), Vec::new());
+    let mut total = PoolStats::default();
+    let (mut bare_rates, mut by_clock, mut by_core) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..args.rounds {
-        let (bare, _) = measure(&native, &leaves, workers, slice)?;
-        let stats = play(&mut lengths)?;
-        ratios.push(stats.real_evaluations_per_second() / bare);
-        bare_rates.push(bare);
+        let bare = Slice::of(|| alone(&native, &leaves, workers, slice))?;
+        let mut stats = PoolStats::default();
+        let pool = Slice::of(|| {
+            stats = play(&mut lengths)?;
+            Ok(stats.evaluations - stats.cached)
+        })?;
+        by_clock.push(pool.rate() / bare.rate());
+        by_core
+            .extend(pool.rate_on_core().zip(bare.rate_on_core()).map(|(pool, bare)| pool / bare));
+        bare_rates.push(bare.rate());
         total += stats;
     }
+    let share_by_clock = median(&mut by_clock);
+    let share = if by_core.is_empty() { share_by_clock } else { median(&mut by_core) };
     let (short_games, checksum) = signature(&native, &config, &settings)?;
     // Too few games end within a bench to count them: how long they get is seen sooner.
     let seen = if lengths.len() >= 10 { &lengths } else { &short_games };
@@ -124,8 +134,9 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
         "evals_per_s": total.evaluations_per_second(),
         "real_evals_per_s": total.real_evaluations_per_second(),
         "bare_evals_per_s": median(&mut bare_rates),
-        "share_of_bare": median(&mut ratios),
-        "share_of_bare_by_round": ratios,
+        "share_of_bare": share,
+        "share_of_bare_by_round": if by_core.is_empty() { &by_clock } else { &by_core },
+        "share_of_bare_by_clock": share_by_clock,
         "hit_rate": total.hit_rate(),
         "mean_batch": total.mean_batch(),
         "batch_fill": total.batch_fill(),
@@ -139,6 +150,70 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
         "peak_memory_mib": peak_memory_mib(),
         "checksum": checksum,
     }))
+}
+
+/// Evaluations of a slice and what they took.
+struct Slice {
+    evaluations: u64,
+    seconds: f64,
+    /// Processor time of the whole process.
+    core_seconds: Option<f64>,
+}
+
+impl Slice {
+    fn of(work: impl FnOnce() -> Result<u64>) -> Result<Slice> {
+        let (began, core_began) = (Instant::now(), processor_seconds());
+        let evaluations = work()?;
+        Ok(Slice {
+            evaluations,
+            seconds: began.elapsed().as_secs_f64(),
+            core_seconds: processor_seconds().zip(core_began).map(|(now, then)| now - then),
+        })
+    }
+
+    fn rate(&self) -> f64 {
+        self.evaluations as f64 / self.seconds.max(1e-9)
+    }
+
+    fn rate_on_core(&self) -> Option<f64> {
+        self.core_seconds.filter(|&s| s > 0.0).map(|seconds| self.evaluations as f64 / seconds)
+    }
+}
+
+/// Processor time of this process so far, all threads together, where Linux tells it: in its
+/// hundredths of a second.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name, in brackets, may hold blanks; user and system time are fields 14 and 15.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some((ticks()? + ticks()?) / 100.0)
+}
+
+/// The evaluator alone: every thread asks a clone of it for the same leaves until the time is up.
+fn alone(
+    native: &NativeEvaluator,
+    leaves: &[Leaf<'_>],
+    threads: usize,
+    limit: Duration,
+) -> Result<u64> {
+    let began = Instant::now();
+    let work = || -> Result<u64> {
+        let (mut own, mut done) = (native.clone(), 0);
+        while began.elapsed() < limit {
+            done += own.evaluate(leaves)?.len() as u64;
+        }
+        Ok(done)
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut total = 0;
+        for thread in running {
+            let Ok(done) = thread.join() else { bail!("a thread of the bench panicked") };
+            total += done?;
+        }
+        Ok(total)
+    })
 }
 
 /// A few short games of the first seeds, whatever the time and the threads: their lengths, and a
@@ -184,7 +259,7 @@ mod tests {
             workers: Some(workers),
             games: Some(2),
             rounds: 1,
-            seconds: 0.1,
+            seconds: 0.3,
             json: true,
         };
         let (one, two) = (run(&args(1)).unwrap(), run(&args(2)).unwrap());

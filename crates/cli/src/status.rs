@@ -1,5 +1,8 @@
 //! Where a run stands, for people and for scripts.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
 use anyhow::Result;
 use serde_json::{Value, json};
 use tengen_evaluator::Tally;
@@ -30,9 +33,17 @@ pub fn rejections_in_a_row(matches: &[MatchRow]) -> Vec<Tally> {
         .collect()
 }
 
+/// The newest bytes of a run's metrics that are looked through: far more than a turn of each part.
+const METRICS_TAIL: u64 = 256 << 10;
+
 /// What self-play last wrote to the run's metrics: speed, where the time went, resignation.
 fn last_selfplay(dir: &RunDir) -> Option<Value> {
-    let text = std::fs::read_to_string(dir.path().join("metrics.jsonl")).ok()?;
+    let mut file = File::open(dir.path().join("metrics.jsonl")).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(METRICS_TAIL))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines().rev().filter(|line| line.contains("\"part\":\"selfplay\""));
     lines.find_map(|line| serde_json::from_str(line).ok())
 }

@@ -95,7 +95,8 @@ impl Generator {
         let mut forks: Vec<StartPosition> = Vec::new();
         if self.config.fork_fraction > 0.0 {
             let last = store.counts()?.last_seq;
-            for game in store.games_in(last.saturating_sub(FORK_SOURCES), last)? {
+            let newest = store.games_in(last.saturating_sub(FORK_SOURCES), last)?;
+            for game in newest.into_iter().filter(|game| !game.withdrawn) {
                 // A game of an earlier config may have had another board or other rules.
                 let Ok(mut source) = StartPosition::of_game(&game.record, &self.settings) else {
                     continue;
