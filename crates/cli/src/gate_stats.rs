@@ -107,6 +107,7 @@ fn recipes() -> Vec<(String, GateConfig)> {
         let mode = GateMode::Sprt;
         (name, GateConfig { mode, elo0, elo1, alpha, beta, pairs, threshold, ..base.clone() })
     };
+    let default = sprt(base.elo0, base.elo1, base.alpha, base.beta, base.pairs, base.threshold);
     vec![
         fixed("55 % of 400 (AlphaGo Zero)", 200, 0.55),
         fixed("50 % of 200 (KataGo)", 100, 0.5),
@@ -116,6 +117,7 @@ fn recipes() -> Vec<(String, GateConfig)> {
         sprt(-10.0, 35.0, 0.05, 0.1, 400, 0.52),
         sprt(0.0, 35.0, 0.05, 0.05, 200, 0.55),
         sprt(0.0, 35.0, 0.04, 0.1, 800, 0.525),
+        ("the default: ".to_owned() + &default.0, default.1),
         sprt(0.0, 35.0, 0.05, 0.05, 800, 0.53),
     ]
 }

@@ -70,6 +70,18 @@ mod tests {
         Tally { wins, losses, draws, ..Tally::default() }
     }
 
+    /// AlphaGo Zero's threshold over half its games, and a test of the usual risks.
+    fn paper() -> GateConfig {
+        GateConfig {
+            mode: GateMode::Fixed,
+            pairs: 100,
+            threshold: 0.55,
+            alpha: 0.05,
+            beta: 0.05,
+            ..GateConfig::default()
+        }
+    }
+
     /// Pairs of decided games: both lost, split, both won.
     fn of_pairs(lost: u32, split: u32, won: u32) -> Tally {
         Tally { pairs: [lost, 0, split, 0, won], ..tally(2 * won + split, 2 * lost + split, 0) }
@@ -78,7 +90,7 @@ mod tests {
     #[test]
     fn a_fixed_match_is_decided_at_the_threshold_and_no_later_than_needed() {
         use Verdict::{Promote, Reject, Undecided};
-        let config = GateConfig { pairs: 200, ..GateConfig::default() };
+        let config = GateConfig { pairs: 200, ..paper() };
         for (wins, losses, draws, verdict) in [
             (0, 0, 0, Undecided),
             (220, 180, 0, Promote),
@@ -97,14 +109,14 @@ mod tests {
                 "{wins}-{losses}-{draws}"
             );
         }
-        let small = GateConfig { pairs: 10, ..GateConfig::default() };
+        let small = GateConfig { pairs: 10, ..paper() };
         assert_eq!(decide(&tally(11, 9, 0), &small), Promote, "0.55 of 20 is 11");
         assert_eq!(decide(&tally(10, 9, 1), &small), Reject);
     }
 
     #[test]
     fn games_without_a_result_count_as_draws() {
-        let config = GateConfig { pairs: 1, threshold: 0.5, ..GateConfig::default() };
+        let config = GateConfig { pairs: 1, threshold: 0.5, ..paper() };
         let tally = Tally { no_results: 2, ..Tally::default() };
         assert_eq!(decide(&tally, &config), Verdict::Promote);
     }
@@ -112,7 +124,7 @@ mod tests {
     #[test]
     fn a_sequential_match_stops_at_its_bounds_and_falls_back_to_the_threshold() {
         use Verdict::{Promote, Reject, Undecided};
-        let config = GateConfig { mode: GateMode::Sprt, pairs: 500, ..GateConfig::default() };
+        let config = GateConfig { mode: GateMode::Sprt, pairs: 500, ..paper() };
         for (pairs, verdict) in [
             ((0, 0, 0), Undecided),
             ((31, 60, 20), Reject),
@@ -131,14 +143,14 @@ mod tests {
     fn an_all_draw_match_is_no_promotion() {
         let drawn = Tally { pairs: [0, 0, 100, 0, 0], ..tally(0, 0, 200) };
         for mode in [GateMode::Fixed, GateMode::Sprt] {
-            let config = GateConfig { mode, ..GateConfig::default() };
+            let config = GateConfig { mode, ..paper() };
             assert_eq!(decide(&drawn, &config), Verdict::Reject);
         }
     }
 
     #[test]
     fn repeats_and_faults_shorten_the_match() {
-        let config = GateConfig { pairs: 10, ..GateConfig::default() };
+        let config = GateConfig { pairs: 10, ..paper() };
         let few = Tally { repeats: 14, faults: 2, ..of_pairs(0, 0, 2) };
         assert_eq!(decide(&few, &config), Verdict::Promote, "4 of the 4 that count");
         let split = Tally { repeats: 18, ..of_pairs(0, 1, 0) };
@@ -149,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_early_verdict_is_that_of_the_whole_match() {
-        let config = GateConfig { pairs: 6, ..GateConfig::default() };
+        let config = GateConfig { pairs: 6, ..paper() };
         for wins in 0..=12u32 {
             for losses in 0..=12 - wins {
                 let early = decide(&tally(wins, losses, 0), &config);

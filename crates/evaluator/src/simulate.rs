@@ -67,7 +67,12 @@ mod tests {
     /// 55 % of 400 as in the paper; the binomial sums say 0.026 for equals and 0.52 at +35.
     #[test]
     fn the_papers_gate_rejects_half_the_real_gains() {
-        let paper = GateConfig { pairs: 200, threshold: 0.55, ..GateConfig::default() };
+        let paper = GateConfig {
+            mode: GateMode::Fixed,
+            pairs: 200,
+            threshold: 0.55,
+            ..GateConfig::default()
+        };
         let equal = simulate_gate(&paper, 0.0, 0.0, 2000, 1);
         assert!((equal.pass_rate - 0.026).abs() < 0.012, "{equal:?}");
         let better = simulate_gate(&paper, 34.86, 0.0, 2000, 2);
@@ -78,21 +83,16 @@ mod tests {
 
     #[test]
     fn two_identical_nets_are_called_equal_in_at_least_95_of_100_gates() {
-        let sprt = GateConfig {
-            mode: GateMode::Sprt,
-            pairs: 800,
-            threshold: 0.525,
-            alpha: 0.04,
-            beta: 0.1,
-            ..GateConfig::default()
-        };
+        let sprt = GateConfig::default();
         let equal = simulate_gate(&sprt, 0.0, 0.0, 200, 3);
         assert!(equal.pass_rate <= 0.05, "{equal:?}");
         let worse = simulate_gate(&sprt, -35.0, 0.0, 200, 4);
         assert!(worse.pass_rate == 0.0 && worse.mean_games < 250.0, "{worse:?}");
+        let better = simulate_gate(&sprt, 35.0, 0.0, 400, 7);
+        assert!(better.pass_rate >= 0.9, "{better:?}");
     }
 
-    /// The cheapest recipe of `tengen gate simulate`: 0.91 at +35 and 0.04 at -35 (exact sums over
+    /// The cheapest recipe, if equals may pass, of `tengen gate simulate`: 0.91 at +35 and 0.04 at -35 (exact sums over
     /// a random walk of independent games).
     #[test]
     fn the_cheap_sequential_gate_tells_35_elo_up_from_35_down() {
@@ -101,6 +101,7 @@ mod tests {
             pairs: 200,
             threshold: 0.5,
             elo0: -35.0,
+            alpha: 0.05,
             beta: 0.1,
             ..GateConfig::default()
         };
