@@ -1,6 +1,7 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
-.PHONY: quickstart build test fmt lint soak gnugo kill-match laws bench-rules bench-search fuzz
+.PHONY: quickstart build test fmt lint soak gnugo kill-match laws bench-rules bench-search \
+	bench-parallel fuzz
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
 quickstart: build
@@ -44,6 +45,10 @@ bench-rules:
 
 bench-search:
 	$(CARGO) test --release --locked -p tengen-search --test speed -- --ignored --nocapture
+
+## One search on two threads beside two searches (needs two idle cores to tell).
+bench-parallel:
+	$(CARGO) test --release --locked -p tengen-analysis --test parallel -- --ignored --nocapture
 
 ## Ten minutes of fuzzing for each reader of bytes from elsewhere (needs `cargo install cargo-fuzz`).
 ## Paths are whole because the sessions of `gtp` run in a folder of their own.
