@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::devices::DeviceArgs;
 use crate::engines::{AnalysisArgs, GtpArgs};
 
 /// Go self-play training, the AlphaGo Zero way: generate, train, gate, promote.
@@ -96,6 +97,9 @@ pub struct LoopArgs {
     /// Take a changed config for an existing run; the change is recorded.
     #[arg(long)]
     pub accept_config_change: bool,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
 }
 
 /// `tengen selfplay`.
@@ -295,6 +299,9 @@ pub struct MatchTerms {
     /// Worker threads; 0 = one a core.
     #[arg(long, default_value_t = 0)]
     pub threads: usize,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
 }
 
 /// `tengen suite`: tactical positions, or small boards.
@@ -325,6 +332,9 @@ pub struct SuiteArgs {
     /// All nets of this run instead, oldest first.
     #[arg(long)]
     pub run: Option<PathBuf>,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
     /// Simulations a move.
     #[arg(long, default_value_t = 200)]
     pub visits: u32,
@@ -355,6 +365,9 @@ pub struct LadderArgs {
     /// The rating of whoever pins the scale.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub anchor_elo: f64,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
     /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,
@@ -454,22 +467,12 @@ pub enum ConfigCommand {
 /// `tengen bench`.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Evaluations per second of a net on the native path, beside the machine's own peak.
+    /// Evaluations per second of a net, beside the machine's own peak.
     Inference(InferenceBenchArgs),
     /// Evaluations per second that self-play makes of a net, beside the net alone.
     Selfplay(crate::bench_selfplay::SelfPlayBenchArgs),
-    /// Training steps of a config's net on random games.
-    Train {
-        /// The config file.
-        #[arg(long)]
-        config: PathBuf,
-        /// Steps to measure, after one that is not.
-        #[arg(long, default_value_t = 30)]
-        steps: u64,
-        /// Facts as JSON on standard output.
-        #[arg(long)]
-        json: bool,
-    },
+    /// Training steps of a net on random games.
+    Train(TrainBenchArgs),
     /// Random games per second, legal moves under superko, copies of a state.
     Rules {
         /// Rounds a figure, of 200 ms each; the best and the median are given.
@@ -526,6 +529,45 @@ pub struct InferenceBenchArgs {
     /// Measure burn's forward pass on the same positions too.
     #[arg(long)]
     pub compare_burn: bool,
+    /// Measure the native CPU pass on the same positions too, in turns, and how far the answers are
+    /// from its.
+    #[arg(long)]
+    pub compare_native: bool,
+    /// Where the network is computed; threads take the devices in turn.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
+    /// Facts as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tengen bench train`.
+#[derive(Clone, Debug, Args)]
+pub struct TrainBenchArgs {
+    /// The config file; without one, the defaults.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Another board side than the config's.
+    #[arg(long)]
+    pub size: Option<usize>,
+    /// Another number of blocks than the config's.
+    #[arg(long)]
+    pub blocks: Option<usize>,
+    /// Another number of channels than the config's.
+    #[arg(long)]
+    pub channels: Option<usize>,
+    /// Another batch than the config's.
+    #[arg(long)]
+    pub batch: Option<usize>,
+    /// Steps to measure, after one that is not.
+    #[arg(long, default_value_t = 30)]
+    pub steps: u64,
+    /// Measure the same steps on the native CPU pass too.
+    #[arg(long)]
+    pub compare_native: bool,
+    /// Where the steps are computed; the first one named.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
     /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,

@@ -6,16 +6,14 @@ use tengen_rules::BoardSize;
 use tengen_search::SearchConfig;
 
 use crate::args::BenchCommand;
-use crate::bench_inference;
+use crate::{bench_inference, bench_selfplay, bench_train};
 
 /// Runs one bench and prints it.
 pub fn run(what: &BenchCommand) -> Result<()> {
     let (facts, as_json) = match what {
         BenchCommand::Inference(args) => (bench_inference::run(args)?, args.json),
-        BenchCommand::Selfplay(args) => (crate::bench_selfplay::run(args)?, args.json),
-        BenchCommand::Train { config, steps, json } => {
-            (crate::bench_train::measure(&crate::config::Config::load(config)?, *steps)?, *json)
-        }
+        BenchCommand::Train(args) => (bench_train::run(args)?, args.json),
+        BenchCommand::Selfplay(args) => (bench_selfplay::run(args)?, args.json),
         BenchCommand::Rules { rounds, json } => (crate::bench_rules::measure(*rounds, 200)?, *json),
         BenchCommand::Search { size, visits, games, moves, json } => {
             (search(*size, *visits, *games, *moves)?, *json)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tengen_evaluator::GateConfig;
-use tengen_network::NetworkConfig;
+use tengen_network::{DeviceConfig, NetworkConfig};
 use tengen_search::SearchConfig;
 use tengen_selfplay::{RulesConfig, SelfPlayConfig};
 use tengen_trainer::TrainerConfig;
@@ -93,6 +93,8 @@ pub struct Config {
     pub trainer: TrainerConfig,
     /// How nets are judged.
     pub gate: GateConfig,
+    /// Where nets are computed.
+    pub device: DeviceConfig,
 }
 
 impl Config {
@@ -127,7 +129,7 @@ impl Config {
                 }
             )*};
         }
-        read!(run, rules, network, search, selfplay, trainer, gate);
+        read!(run, rules, network, search, selfplay, trainer, gate, device);
         problems.extend(config.validate());
         if !problems.is_empty() {
             bail!("{} problem(s):\n  - {}", problems.len(), problems.join("\n  - "));
@@ -147,6 +149,7 @@ impl Config {
             // AlphaGo Zero's planes, the only set there is, do not tell the komi.
             problems.extend(self.selfplay.conflicts(&settings.rules, false));
         }
+        problems.extend(self.device.validate());
         problems
     }
 
@@ -156,7 +159,7 @@ impl Config {
     }
 
     /// Digest of all that decides what games and nets come out: the effective config without the
-    /// folder and the limits of one invocation. 16 hex digits of BLAKE3.
+    /// folder, the limits of one invocation and the devices of one box. 16 hex digits of BLAKE3.
     pub fn digest(&self) -> Result<String> {
         let mut same = self.clone();
         let defaults = RunSection::default();
@@ -165,6 +168,7 @@ impl Config {
         same.run.closing_games = defaults.closing_games;
         same.run.sgf_every = defaults.sgf_every;
         same.run.max_games_ahead = defaults.max_games_ahead;
+        same.device = DeviceConfig::default();
         Ok(blake3::hash(same.to_toml()?.as_bytes()).to_hex()[..16].to_string())
     }
 }
@@ -262,6 +266,8 @@ mod tests {
     fn the_folder_and_the_time_limit_do_not_change_the_digest() {
         let one = Config::parse("[run]\ndir = \"a\"\nuntil_minutes = 5.0").unwrap();
         assert_eq!(one.digest().unwrap(), Config::default().digest().unwrap());
+        let gpu = Config::parse("[device]\ninference = [\"cuda:0\", \"cuda:1\"]").unwrap();
+        assert_eq!(gpu.digest().unwrap(), one.digest().unwrap(), "boxes of any kind share a run");
         let two = Config::parse("[run]\nseed = 99").unwrap();
         assert_ne!(two.digest().unwrap(), Config::default().digest().unwrap());
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use serde::Serialize;
-use tengen_network::{Peaks, check_kernels};
+use tengen_network::{DeviceKind, Peaks, Precision, check_device, check_kernels, libtorch_facts};
 use tengen_store::Store;
 
 use crate::args::DoctorArgs;
@@ -41,13 +41,7 @@ impl Check {
 pub fn run(args: &DoctorArgs) -> Result<bool> {
     let mut checks = vec![processor()];
     checks.extend(kernels()?);
-    checks.push(Check::new(
-        "libtorch",
-        false,
-        false,
-        "this build has no LibTorch path".to_owned(),
-        "none needed: training and evaluation run on the native passes",
-    ));
+    checks.extend(libtorch()?);
     checks.push(memory());
     checks.push(file_system(&args.dir));
     checks.push(disk(&args.dir));
@@ -102,6 +96,44 @@ fn kernels() -> Result<Vec<Check>> {
         Check::new(&name, needed, kernel.usable, found, kernel.remedy.unwrap_or(""))
     });
     Ok(checks.collect())
+}
+
+/// What is needed to have LibTorch in a build.
+const NO_LIBTORCH: &str = "none needed on a CPU; for GPUs: scripts/libtorch.sh, then build with \
+     `--features libtorch` (docs/gpu.md)";
+
+/// LibTorch and each of its devices, in every precision that they have.
+fn libtorch() -> Result<Vec<Check>> {
+    let Some(facts) = libtorch_facts() else {
+        let found = "not in this build".to_owned();
+        return Ok(vec![Check::new("libtorch", false, false, found, NO_LIBTORCH)]);
+    };
+    let mut checks = vec![Check::new("libtorch", false, true, facts, "")];
+    let gpus = (0..=u16::MAX).map(DeviceKind::Cuda).take_while(|gpu| gpu.require().is_ok());
+    let mut devices = vec![(DeviceKind::LibtorchCpu, vec![Precision::F32, Precision::Bf16])];
+    devices.extend(gpus.map(|gpu| (gpu, vec![Precision::F32, Precision::Fp16, Precision::Bf16])));
+    if devices.len() == 1 {
+        // What is missing, and its remedy.
+        devices.push((DeviceKind::Cuda(0), vec![Precision::F32]));
+    }
+    for (device, precisions) in devices {
+        for precision in precisions {
+            let check = check_device(device, precision)?;
+            let found = match check.worst_difference {
+                Some(worst) => format!(
+                    "computed, differs from the portable kernel by {worst:.1e} at most, {:.0e} allowed",
+                    check.tolerance
+                ),
+                None => "nothing computed".to_owned(),
+            };
+            let name = format!("device {device} {}", precision.name());
+            let remedy = check.remedy.unwrap_or_default();
+            // As with kernels: what runs must be right, what does not is not missed.
+            let needed = check.worst_difference.is_some();
+            checks.push(Check::new(&name, needed, check.usable, found, &remedy));
+        }
+    }
+    Ok(checks)
 }
 
 fn memory() -> Check {

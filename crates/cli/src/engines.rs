@@ -9,6 +9,7 @@ use tengen_search::SearchConfig;
 
 use crate::commands::settings;
 use crate::config::Config;
+use crate::devices::DeviceArgs;
 use crate::players::Player;
 
 /// `tengen gtp`.
@@ -41,6 +42,9 @@ pub struct GtpArgs {
     /// Seed of every draw.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
 }
 
 /// `tengen analysis`.
@@ -70,6 +74,9 @@ pub struct AnalysisArgs {
     /// Seed of every draw.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
 }
 
 fn search(visits: u32, run: Option<Config>) -> Result<SearchConfig> {
@@ -83,7 +90,7 @@ fn search(visits: u32, run: Option<Config>) -> Result<SearchConfig> {
 
 /// Answers GTP until `quit` or the end of the input.
 pub fn gtp(args: &GtpArgs) -> Result<()> {
-    let (player, run) = Player::parse(&args.net)?;
+    let (player, run) = Player::parse(&args.net, &args.devices.alone()?)?;
     let settings = settings(args.size, args.komi, &args.rules, run.as_ref(), 19)?;
     let info = EngineInfo {
         version: format!("{} {}", env!("CARGO_PKG_VERSION"), player.name()),
@@ -103,7 +110,7 @@ pub fn gtp(args: &GtpArgs) -> Result<()> {
 
 /// Answers KataGo's analysis queries until the end of the input.
 pub fn analysis(args: &AnalysisArgs) -> Result<()> {
-    let (player, run) = Player::parse(&args.net)?;
+    let (player, run) = Player::parse(&args.net, &args.devices.alone()?)?;
     let perspective = Perspective::parse(&args.report_for)
         .with_context(|| format!("--report-for {}: black, white or sidetomove", args.report_for))?;
     let options = AnalysisOptions {

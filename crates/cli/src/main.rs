@@ -12,6 +12,7 @@ mod bench_selfplay;
 mod bench_train;
 mod commands;
 mod config;
+mod devices;
 mod doctor;
 mod engines;
 mod gate_stats;

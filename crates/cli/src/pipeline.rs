@@ -88,7 +88,7 @@ pub fn run(
     let (mut store, run) = dir.start(config, args.accept_config_change)?;
     store
         .set_ahead_limit((config.run.max_games_ahead > 0).then_some(config.run.max_games_ahead))?;
-    Player::best_of_run(dir, &mut store)?;
+    Player::best_of_run(dir, &mut store, &config.device)?;
     let mut pipeline = Pipeline {
         config,
         dir,

@@ -5,14 +5,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use tengen_inference::{LeafEvaluator, RolloutEvaluator, UniformEvaluator};
-use tengen_network::{NativeEvaluator, NetworkConfig, Weights, load_network};
+use tengen_network::{DeviceConfig, NetworkConfig, Weights, load_network};
 use tengen_store::{Rollback, Store};
 
 use crate::config::Config;
 use crate::run_dir::{RunDir, is_lost};
-
-/// Largest batch handed to one evaluator.
-pub const MAX_BATCH: NonZeroUsize = NonZeroUsize::new(256).expect("256 is not zero");
 
 /// Random games a leaf of the player `rollouts`: enough to tell won from lost, few enough for
 /// thousands of leaves a second on small boards.
@@ -32,13 +29,15 @@ pub enum Player {
         config: NetworkConfig,
         /// Weights.
         weights: Weights,
+        /// Where it is computed.
+        devices: DeviceConfig,
     },
 }
 
 impl Player {
     /// Reads `uniform`, `rollouts`, a network file, a run's folder, `RUN:first` or `RUN:ID`; with a run comes
-    /// its config.
-    pub fn parse(text: &str) -> Result<(Self, Option<Config>)> {
+    /// its config. A network plays on `devices`.
+    pub fn parse(text: &str, devices: &DeviceConfig) -> Result<(Self, Option<Config>)> {
         if text == "uniform" {
             return Ok((Self::Uniform, None));
         }
@@ -53,7 +52,8 @@ impl Player {
             let (config, weights, _) =
                 load_network(path).with_context(|| format!("the network {text}"))?;
             let name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
-            return Ok((Self::Network { name: short(&name), config, weights }, None));
+            let devices = devices.clone();
+            return Ok((Self::Network { name: short(&name), config, weights, devices }, None));
         }
         let (folder, wanted) = match text.rsplit_once(':') {
             Some((folder, id)) if !path.is_dir() => (folder, id),
@@ -68,21 +68,25 @@ impl Player {
         }
         let (store, run) = dir.open_existing()?;
         let id = find_network(&store, wanted)?;
-        Ok((Self::of_run(&dir, &id)?, Some(dir.config(&run)?)))
+        Ok((Self::of_run(&dir, &id, devices)?, Some(dir.config(&run)?)))
     }
 
     /// A network of a run, named by the start of its id.
-    pub fn of_run(dir: &RunDir, id: &str) -> Result<Self> {
+    pub fn of_run(dir: &RunDir, id: &str, devices: &DeviceConfig) -> Result<Self> {
         let (config, weights) = dir.load(id)?;
-        Ok(Self::Network { name: short(id), config, weights })
+        Ok(Self::Network { name: short(id), config, weights, devices: devices.clone() })
     }
 
     /// The id of the run's best network, and that network. A missing or damaged file takes the best pointer
     /// back to the best before it, and says so.
-    pub fn best_of_run(dir: &RunDir, store: &mut Store) -> Result<(String, Self)> {
+    pub fn best_of_run(
+        dir: &RunDir,
+        store: &mut Store,
+        devices: &DeviceConfig,
+    ) -> Result<(String, Self)> {
         loop {
             let best = store.best()?.context("the run has no best network")?.id;
-            let error = match Self::of_run(dir, &best) {
+            let error = match Self::of_run(dir, &best, devices) {
                 Ok(player) => return Ok((best, player)),
                 Err(error) if is_lost(&error) => error,
                 Err(error) => return Err(error),
@@ -111,13 +115,18 @@ impl Player {
         }
     }
 
-    /// A new evaluator that plays as this player.
+    /// A new evaluator that plays as this player, on the first device.
     pub fn evaluator(&self) -> Result<Box<dyn LeafEvaluator>> {
+        self.evaluator_of(0)
+    }
+
+    /// The evaluator of worker number `worker`, on the device that is its.
+    pub fn evaluator_of(&self, worker: usize) -> Result<Box<dyn LeafEvaluator>> {
         Ok(match self {
             Self::Uniform => Box::new(UniformEvaluator),
             Self::Rollouts => Box::new(RolloutEvaluator::new(ROLLOUTS, 0)),
-            Self::Network { config, weights, .. } => {
-                Box::new(NativeEvaluator::new(config, weights, MAX_BATCH)?)
+            Self::Network { config, weights, devices, .. } => {
+                devices.evaluator(config, weights, worker)?
             }
         })
     }

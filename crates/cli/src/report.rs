@@ -76,7 +76,7 @@ fn table(networks: &[NetworkRow], store: &Store) -> Result<String> {
 /// What the best network thinks of the empty board, by itself, without search.
 fn empty_board(dir: &RunDir, config: &Config, store: &Store) -> Result<String> {
     let id = find_network(store, "best")?;
-    let player = Player::of_run(dir, &id)?;
+    let player = Player::of_run(dir, &id, &config.device)?;
     let settings = config.rules.settings()?;
     let state = GameState::new(settings.size, settings.rules, settings.komi);
     let answer = player
@@ -106,7 +106,7 @@ fn empty_board(dir: &RunDir, config: &Config, store: &Store) -> Result<String> {
 
 /// The last best network against the first one and against search with a uniform evaluator.
 fn closing_matches(dir: &RunDir, config: &Config, store: &Store, stop: &Stop) -> Result<()> {
-    let player = |which: &str| Player::of_run(dir, &find_network(store, which)?);
+    let player = |which: &str| Player::of_run(dir, &find_network(store, which)?, &config.device);
     let best = player("best")?;
     for (title, opponent) in [
         ("the first, untrained network", player("first")?),

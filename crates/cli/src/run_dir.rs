@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tengen_network::{
-    NetworkConfig, NetworkError, NetworkMeta, Weights, load_network, save_network,
+    DeviceConfig, NetworkConfig, NetworkError, NetworkMeta, Weights, load_network, save_network,
 };
 use tengen_store::{NetworkStatus, NewNetwork, NewRun, RunRow, Store};
 
@@ -64,10 +64,12 @@ impl RunDir {
         Ok((store, run))
     }
 
-    /// The effective config that the run was started with.
+    /// The effective config that the run was started with, but for the devices: those are of the box
+    /// that started it.
     pub fn config(&self, run: &RunRow) -> Result<Config> {
-        Config::parse(&run.config_text)
-            .with_context(|| format!("the config stored in {}", self.0.display()))
+        let config = Config::parse(&run.config_text)
+            .with_context(|| format!("the config stored in {}", self.0.display()))?;
+        Ok(Config { device: DeviceConfig::default(), ..config })
     }
 
     /// Takes the part `role` of the run for this process; the lock ends with the process, however

@@ -16,12 +16,13 @@ const SEED: u64 = 1;
 
 /// The nets that were asked for: one, or all of a run in the order they were made.
 fn players(args: &SuiteArgs) -> Result<Vec<Player>> {
+    let devices = args.devices.alone()?;
     match (&args.net, &args.run) {
-        (Some(net), None) => Ok(vec![Player::parse(net)?.0]),
+        (Some(net), None) => Ok(vec![Player::parse(net, &devices)?.0]),
         (None, Some(run)) => {
             let dir = RunDir::new(run);
             let (store, _) = dir.open_existing()?;
-            store.networks()?.iter().map(|n| Player::of_run(&dir, &n.id)).collect()
+            store.networks()?.iter().map(|n| Player::of_run(&dir, &n.id, &devices)).collect()
         }
         _ => bail!("give --net (one player) or --run (all nets of a run)"),
     }

@@ -1,65 +1,181 @@
-//! The one file that chooses burn devices.
+//! The one file that chooses devices: their names, whether this build and machine have them, and
+//! what computes on them.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use tengen_inference::LeafEvaluator;
 
-use crate::NetworkError;
+use crate::{NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights};
+
+/// What a build without LibTorch says about its devices.
+const NOT_BUILT: &str = "this build has no LibTorch: run scripts/libtorch.sh, set the two lines it \
+     prints, and build with `--features libtorch` (docs/gpu.md), or use the device `cpu`";
 
 /// Where a network is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum DeviceKind {
-    /// The processor, through burn's `flex` backend: pure Rust, present in every build.
+    /// `cpu`: the processor, by our own passes and burn's `flex` backend: pure Rust, in every
+    /// build.
     #[default]
     Cpu,
+    /// `libtorch:cpu`: the processor, by LibTorch.
+    LibtorchCpu,
+    /// `cuda:N`: the CUDA device of that number, by LibTorch.
+    Cuda(u16),
 }
 
 impl DeviceKind {
-    /// Every kind that this build can run on.
-    pub const ALL: [Self; 1] = [Self::Cpu];
-
     /// The name in configs and messages.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Self::Cpu => "cpu",
+            Self::Cpu => "cpu".to_owned(),
+            Self::LibtorchCpu => "libtorch:cpu".to_owned(),
+            Self::Cuda(index) => format!("cuda:{index}"),
         }
     }
 
-    /// The device for answering: no gradients, running statistics.
+    /// Whether LibTorch computes there.
     #[must_use]
-    pub fn device(self) -> Device {
-        match self {
-            Self::Cpu => Device::flex(),
+    pub const fn is_libtorch(self) -> bool {
+        !matches!(self, Self::Cpu)
+    }
+
+    /// Whether it is a GPU.
+    #[must_use]
+    pub const fn is_cuda(self) -> bool {
+        matches!(self, Self::Cuda(_))
+    }
+
+    /// That this build on this machine can compute there.
+    ///
+    /// # Errors
+    /// [`NetworkError::Device`] with the remedy.
+    pub fn require(self) -> Result<(), NetworkError> {
+        let missing = match self {
+            Self::Cpu => return Ok(()),
+            #[cfg(not(feature = "libtorch"))]
+            _ => NOT_BUILT.to_owned(),
+            #[cfg(feature = "libtorch")]
+            Self::LibtorchCpu => return Ok(()),
+            #[cfg(feature = "libtorch")]
+            Self::Cuda(index) => match crate::libtorch::missing_cuda(index) {
+                None => return Ok(()),
+                Some(why) => why,
+            },
+        };
+        Err(NetworkError::Device { device: self.name(), why: missing })
+    }
+
+    /// burn's device for answering: no gradients, running statistics.
+    ///
+    /// # Errors
+    /// As [`DeviceKind::require`].
+    // burn 0.22 marks its LibTorch backend deprecated, in favour of its own CUDA backend, whose build
+    // fetches a compiler from elsewhere; this is the one place that would change (docs/adr/0006).
+    #[allow(
+        deprecated,
+        reason = "burn's only way to CUDA that builds from a package registry alone"
+    )]
+    pub fn device(self) -> Result<Device, NetworkError> {
+        self.require()?;
+        Ok(match self {
+            #[cfg(feature = "libtorch")]
+            Self::LibtorchCpu => Device::libtorch(),
+            #[cfg(feature = "libtorch")]
+            Self::Cuda(index) => Device::libtorch_cuda(usize::from(index)),
+            _ => Device::flex(),
+        })
+    }
+
+    /// burn's device for training: gradients, batch statistics.
+    ///
+    /// # Errors
+    /// As [`DeviceKind::require`].
+    pub fn training_device(self) -> Result<Device, NetworkError> {
+        Ok(self.device()?.autodiff())
+    }
+
+    /// Where LibTorch computes on the processor, it takes as many threads as it is told: all cores
+    /// for what the calling thread asks of it from here on.
+    pub(crate) fn take_all_cores(self) {
+        #[cfg(feature = "libtorch")]
+        if self == Self::LibtorchCpu {
+            crate::libtorch::use_threads(
+                std::thread::available_parallelism().map_or(1, usize::from),
+            );
         }
     }
 
-    /// The device for training: gradients, batch statistics.
-    #[must_use]
-    pub fn training_device(self) -> Device {
-        self.device().autodiff()
+    /// The fastest evaluator of a network on this device, computing its tower in `precision` (`cpu`
+    /// always in `f32`).
+    ///
+    /// # Errors
+    /// As [`DeviceKind::require`], and when the config or the weights are refused.
+    pub fn evaluator(
+        self,
+        config: &NetworkConfig,
+        weights: &Weights,
+        precision: Precision,
+        max_batch: NonZeroUsize,
+    ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
+        self.require()?;
+        match self {
+            #[cfg(feature = "libtorch")]
+            Self::LibtorchCpu | Self::Cuda(_) => Ok(Box::new(crate::LibtorchEvaluator::new(
+                config, weights, self, precision, max_batch,
+            )?)),
+            _ => {
+                let _ = precision;
+                Ok(Box::new(NativeEvaluator::new(config, weights, max_batch)?))
+            }
+        }
     }
 }
 
 impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&self.name())
+    }
+}
+
+impl From<DeviceKind> for String {
+    fn from(device: DeviceKind) -> Self {
+        device.name()
+    }
+}
+
+impl TryFrom<String> for DeviceKind {
+    type Error = NetworkError;
+
+    fn try_from(name: String) -> Result<Self, NetworkError> {
+        name.parse()
     }
 }
 
 impl FromStr for DeviceKind {
     type Err = NetworkError;
 
+    /// Reads a name, of a device of this build or of another.
     fn from_str(name: &str) -> Result<Self, NetworkError> {
-        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| NetworkError::Device {
-            device: name.to_owned(),
-            why: format!("this build knows only: {}", Self::ALL.map(Self::name).join(", ")),
-        })
+        let index = name.strip_prefix("cuda:").map(str::parse);
+        match (name, index) {
+            ("cpu", _) => Ok(Self::Cpu),
+            ("libtorch:cpu", _) => Ok(Self::LibtorchCpu),
+            ("cuda", _) => Ok(Self::Cuda(0)),
+            (_, Some(Ok(index))) => Ok(Self::Cuda(index)),
+            _ => Err(NetworkError::Device {
+                device: name.to_owned(),
+                why: "no such device; there are `cpu`, `libtorch:cpu`, `cuda:0`, `cuda:1`, …"
+                    .into(),
+            }),
+        }
     }
 }
 
@@ -68,17 +184,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_round_trip_and_a_device_of_another_build_is_refused_by_name() {
-        for kind in DeviceKind::ALL {
-            assert_eq!(kind.name().parse::<DeviceKind>().unwrap(), kind);
+    fn names_round_trip_and_no_other_is_a_device() {
+        for name in ["cpu", "libtorch:cpu", "cuda:0", "cuda:12"] {
+            let device: DeviceKind = name.parse().unwrap();
+            assert_eq!(device.name(), name);
+            let json = serde_json::to_string(&device).unwrap();
+            assert_eq!(serde_json::from_str::<DeviceKind>(&json).unwrap(), device);
         }
-        let message = "libtorch".parse::<DeviceKind>().unwrap_err().to_string();
-        assert!(message.contains("libtorch") && message.contains("cpu"), "{message}");
+        assert_eq!("cuda".parse::<DeviceKind>().unwrap(), DeviceKind::Cuda(0));
+        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "libtorch"] {
+            let message = name.parse::<DeviceKind>().unwrap_err().to_string();
+            assert!(message.contains("libtorch:cpu"), "{message}");
+        }
     }
 
     #[test]
     fn only_the_training_device_keeps_gradients() {
-        assert!(!DeviceKind::Cpu.device().is_autodiff());
-        assert!(DeviceKind::Cpu.training_device().is_autodiff());
+        assert!(!DeviceKind::Cpu.device().unwrap().is_autodiff());
+        assert!(DeviceKind::Cpu.training_device().unwrap().is_autodiff());
+    }
+
+    #[test]
+    #[cfg(not(feature = "libtorch"))]
+    fn a_device_that_the_build_lacks_is_refused_with_the_remedy() {
+        for device in [DeviceKind::LibtorchCpu, DeviceKind::Cuda(3)] {
+            let config = NetworkConfig { blocks: 1, channels: 4, ..NetworkConfig::default() };
+            let weights = config.init_weights(1).unwrap();
+            let evaluator =
+                device.evaluator(&config, &weights, Precision::F32, NonZeroUsize::MIN).err();
+            for error in [device.require().unwrap_err(), evaluator.unwrap()] {
+                let message = error.to_string();
+                for part in [&device.name(), "scripts/libtorch.sh", "--features libtorch"] {
+                    assert!(message.contains(part), "{message}");
+                }
+            }
+        }
     }
 }

@@ -11,19 +11,27 @@
 //! ```
 //!
 //! [`TrainingNet`] computes on plain CPUs what burn would of a training step, several times faster.
-//! [`NativeEvaluator`] answers leaves fast on plain CPUs; [`BurnEvaluator`] answers the same through
-//! burn's forward pass. burn types stay in this crate
-//! and in the trainer; devices are chosen in one file ([`DeviceKind`], `docs/adr/0001`).
+//! [`NativeEvaluator`] answers leaves fast on plain CPUs; with the feature `libtorch`, `LibtorchEvaluator`
+//! does on CPUs and GPUs (`docs/gpu.md`); [`BurnEvaluator`] answers the same through burn's forward
+//! pass. burn types stay in this crate and in the trainer; devices are chosen in one file
+//! ([`DeviceKind`], `docs/adr/0001`).
 
 mod burn_evaluator;
+mod check_positions;
 mod config;
 mod describe;
 mod device;
+mod device_check;
+mod device_config;
 mod error;
 mod file;
+#[cfg(test)]
+mod fixture;
 mod id;
 mod init;
 mod layers;
+#[cfg(feature = "libtorch")]
+mod libtorch;
 mod naming;
 mod native;
 mod net;
@@ -34,10 +42,14 @@ pub use burn_evaluator::BurnEvaluator;
 pub use config::{NORM_EPSILON, NetworkConfig};
 pub use describe::{NetDescription, describe};
 pub use device::DeviceKind;
+pub use device_check::{DeviceCheck, check_device, libtorch_facts};
+pub use device_config::{DeviceConfig, Precision};
 pub use error::NetworkError;
 pub use file::{NetworkMeta, load_network, save_network};
 pub use id::NetworkId;
 pub use init::init_seeded;
+#[cfg(feature = "libtorch")]
+pub use libtorch::LibtorchEvaluator;
 pub use native::{KernelCheck, NativeEvaluator, Peaks, check_kernels};
 pub use net::{Net, NetOutput};
 pub use training::{Traced, TrainingNet};

@@ -38,6 +38,12 @@ impl Net {
         Weights(found.collect())
     }
 
+    /// The running statistics, as the last forward pass left them.
+    pub(crate) fn statistics(&self) -> Weights {
+        let running = self.slots().into_iter().filter(|(_, slot)| matches!(slot, Slot::Running(_)));
+        Weights(running.map(|(name, slot)| (name, slot.value())).collect())
+    }
+
     /// The same for the tensors after the heads' first convolutions alone.
     pub(crate) fn top_gradients(&self, grads: &Gradients) -> Weights {
         let slots = self.top_slots().into_iter();

@@ -18,7 +18,7 @@ fn evaluator(max_batch: usize) -> BurnEvaluator {
         }
     }
     let max_batch = NonZeroUsize::new(max_batch).unwrap();
-    BurnEvaluator::new(&config, &weights, &DeviceKind::Cpu.device(), max_batch).unwrap()
+    BurnEvaluator::new(&config, &weights, &DeviceKind::Cpu.device().unwrap(), max_batch).unwrap()
 }
 
 /// The game of `moves` (GTP vertices, Black first), each turned by `symmetry`.

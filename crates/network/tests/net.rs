@@ -29,7 +29,7 @@ fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 #[test]
 fn weights_go_through_the_module_and_back_unchanged() {
-    for device in [DeviceKind::Cpu.device(), DeviceKind::Cpu.training_device()] {
+    for device in [DeviceKind::Cpu.device().unwrap(), DeviceKind::Cpu.training_device().unwrap()] {
         let weights = small().init_weights(11).unwrap();
         let net = Net::from_weights(&small(), &weights, &device).unwrap();
         assert_eq!(net.to_weights(), weights);
@@ -39,7 +39,7 @@ fn weights_go_through_the_module_and_back_unchanged() {
 
 #[test]
 fn one_network_answers_boards_of_every_shape_with_finite_numbers() {
-    let device = DeviceKind::Cpu.device();
+    let device = DeviceKind::Cpu.device().unwrap();
     let net = init_seeded(&small(), 1, &device).unwrap();
     for (batch, height, width) in [(1, 2, 2), (3, 5, 7), (2, 9, 9), (1, 19, 19)] {
         let output = net.forward(planes(batch, height, width, &device));
@@ -53,9 +53,10 @@ fn one_network_answers_boards_of_every_shape_with_finite_numbers() {
 #[test]
 fn training_moves_the_running_statistics_and_answering_does_not() {
     let weights = small().init_weights(2).unwrap();
-    for (device, moves) in
-        [(DeviceKind::Cpu.device(), false), (DeviceKind::Cpu.training_device(), true)]
-    {
+    for (device, moves) in [
+        (DeviceKind::Cpu.device().unwrap(), false),
+        (DeviceKind::Cpu.training_device().unwrap(), true),
+    ] {
         let net = Net::from_weights(&small(), &weights, &device).unwrap();
         let _ = net.forward(planes(4, 5, 5, &device));
         let after = net.to_weights();
@@ -68,7 +69,7 @@ fn training_moves_the_running_statistics_and_answering_does_not() {
 
 #[test]
 fn in_inference_an_answer_does_not_depend_on_its_neighbours_in_the_batch() {
-    let device = DeviceKind::Cpu.device();
+    let device = DeviceKind::Cpu.device().unwrap();
     let net = init_seeded(&small(), 4, &device).unwrap();
     let together = planes(3, 5, 5, &device);
     let alone = together.clone().narrow(0, 1, 1);
@@ -90,7 +91,7 @@ fn loss(net: &Net, device: &Device) -> Tensor<1> {
 
 #[test]
 fn gradients_come_by_name_and_agree_with_finite_differences() {
-    let device = DeviceKind::Cpu.training_device();
+    let device = DeviceKind::Cpu.training_device().unwrap();
     let mut weights = small().init_weights(6).unwrap();
     // Away from zero, where rectifiers have no derivative to compare.
     for (name, tensor) in &mut weights.0 {

@@ -2,7 +2,7 @@
 //! `cargo run --release -p tengen-trainer --example train_speed -- BOARD BLOCKS CHANNELS BATCH STEPS`
 //! (defaults 6 4 32 128 30).
 
-use tengen_network::NetworkConfig;
+use tengen_network::{DeviceKind, NetworkConfig};
 use tengen_rules::{BoardSize, GameState, Komi, Rules};
 use tengen_trainer::{TrainerConfig, bench};
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (size, komi) = (BoardSize::square(board)?, Komi::from_points(0.5)?);
     let start = GameState::new(size, Rules::tromp_taylor(), komi);
     let folder = std::env::temp_dir().join(format!("tengen-train-speed-{}", std::process::id()));
-    let found = bench(&network, &config, &start, 1, steps as u64, &folder)?;
+    let found = bench(&network, &config, DeviceKind::Cpu, &start, 1, steps as u64, &folder)?;
     std::fs::remove_dir_all(&folder)?;
     println!(
         "{board}x{board}, {} blocks x {} channels, batch {batch_size}: {:.0} samples/s, \

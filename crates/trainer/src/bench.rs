@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tengen_network::NetworkConfig;
+use tengen_network::{DeviceKind, NetworkConfig};
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{Color, GameState};
 
@@ -33,21 +33,22 @@ pub struct TrainBench {
 }
 
 /// Trains the first network of `seed` for one step and then `steps` more that are measured, on
-/// random games from `start`. `folder` is where the trainer keeps its checkpoints; it must be
-/// empty, and is the caller's to remove.
+/// `device` and random games from `start`. `folder` is where the trainer keeps its checkpoints; it
+/// must be empty, and is the caller's to remove.
 ///
 /// # Errors
 /// What the trainer refuses.
 pub fn bench(
     network: &NetworkConfig,
     config: &TrainerConfig,
+    device: DeviceKind,
     start: &GameState,
     seed: u64,
     steps: u64,
     folder: &Path,
 ) -> Result<TrainBench, TrainError> {
     let initial = network.init_weights(seed)?;
-    let (mut trainer, _) = Trainer::open(folder, network, config, seed, &initial)?;
+    let (mut trainer, _) = Trainer::open(folder, network, config, device, seed, &initial)?;
     for seq in 1..=GAMES {
         trainer.ingest(seq, random_game(start, seed.wrapping_add(seq)))?;
     }
@@ -122,7 +123,7 @@ mod tests {
         );
         let run = |seed, steps| {
             let folder = tempfile::tempdir().unwrap();
-            bench(&network, &config, &start, seed, steps, folder.path()).unwrap()
+            bench(&network, &config, DeviceKind::Cpu, &start, seed, steps, folder.path()).unwrap()
         };
         let first = run(1, 3);
         assert_eq!(first.signature, run(1, 3).signature);

@@ -40,15 +40,19 @@ impl Trainer {
     /// Resumes from the newest usable checkpoint under `run_dir`, or begins with `initial` and
     /// writes the first checkpoint. The strings are warnings: damaged checkpoints passed over.
     ///
+    /// Steps are computed on `device`; a run may go on on another one, and then differs in the last
+    /// digits from what it would have been.
+    ///
     /// A resumed trainer needs its window back before it can step: see [`reload`](Self::reload).
     ///
     /// # Errors
-    /// When a config or `initial` is refused, when checkpoints exist but none is usable, when the
+    /// When a config or `initial` is refused, when the device is missing, when checkpoints exist but none is usable, when the
     /// newest belongs to another network or another seed, and on I/O errors.
     pub fn open(
         run_dir: &Path,
         network: &NetworkConfig,
         config: &TrainerConfig,
+        device: DeviceKind,
         run_seed: u64,
         initial: &Weights,
     ) -> Result<(Self, Vec<String>), TrainError> {
@@ -59,7 +63,7 @@ impl Trainer {
         let mut trainer = Self {
             config: config.clone(),
             network: network.clone(),
-            net: TrainingNet::new(network, &DeviceKind::Cpu.training_device())?,
+            net: TrainingNet::new(network, device)?,
             checkpoints: run_dir.join("checkpoints"),
             state: State::fresh(run_seed),
             rng: ChaCha8Rng::seed_from_u64(run_seed),

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tengen_evaluator::{Fit, GateConfig, Rating, Results, fit};
+use tengen_network::DeviceConfig;
 use tengen_store::NetworkRow;
 
 use crate::args::LadderArgs;
@@ -44,14 +45,15 @@ pub fn run(args: &LadderArgs) -> Result<()> {
     logging::init(None)?;
     let dir = RunDir::new(&args.run);
     let (store, row) = dir.open_existing()?;
-    let config = dir.config(&row)?;
+    let mut config = dir.config(&row)?;
+    config.device = args.devices.alone()?;
     let networks = store.networks()?;
     let mut rungs: Vec<Rung> = networks
         .iter()
         .map(|n| Rung { name: short(&n.id), network: Some(n.clone()), anchor: None })
         .collect();
     for text in &args.anchor {
-        let name = Contender::parse(text)?.0.name();
+        let name = Contender::parse(text, &config.device)?.0.name();
         rungs.push(Rung { name, network: None, anchor: Some(text.clone()) });
     }
     if rungs.is_empty() {
@@ -114,10 +116,10 @@ impl Rung {
         }
     }
 
-    fn contender(&self, dir: &RunDir) -> Result<Contender> {
+    fn contender(&self, dir: &RunDir, devices: &DeviceConfig) -> Result<Contender> {
         match &self.anchor {
-            Some(text) => Ok(Contender::parse(text)?.0),
-            None => Ok(Contender::House(Player::of_run(dir, self.id())?)),
+            Some(text) => Ok(Contender::parse(text, devices)?.0),
+            None => Ok(Contender::House(Player::of_run(dir, self.id(), devices)?)),
         }
     }
 }
@@ -157,7 +159,8 @@ fn block(
         Ok(ControlFlow::Continue(()))
     };
     let limit = Duration::from_secs(60);
-    play_match(&plan, &a.contender(dir)?, &b.contender(dir)?, &[], &done, limit, stop, &mut keep)?;
+    let [first, second] = [a, b].map(|rung| rung.contender(dir, &config.device));
+    play_match(&plan, &first?, &second?, &[], &done, limit, stop, &mut keep)?;
     Ok(played)
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tengen_evaluator::{Program, check_sanity};
 use tengen_inference::{LeafEvaluator, UniformEvaluator};
+use tengen_network::DeviceConfig;
 use tengen_rules::GameState;
 
 use crate::config::Config;
@@ -20,10 +21,12 @@ pub enum Contender {
 
 impl Contender {
     /// Reads `gtp:COMMAND`, or whatever [`Player::parse`] takes.
-    pub fn parse(text: &str) -> Result<(Self, Option<Config>)> {
+    pub fn parse(text: &str, devices: &DeviceConfig) -> Result<(Self, Option<Config>)> {
         match text.strip_prefix("gtp:") {
             Some(command) => Ok((Self::Program(command.trim().to_owned()), None)),
-            None => Player::parse(text).map(|(player, config)| (Self::House(player), config)),
+            None => {
+                Player::parse(text, devices).map(|(player, config)| (Self::House(player), config))
+            }
         }
     }
 
@@ -66,10 +69,10 @@ impl Contender {
         Ok(())
     }
 
-    /// What draws openings: its own policy, or for a program none.
-    pub fn evaluator(&self) -> Result<Option<Box<dyn LeafEvaluator>>> {
+    /// What draws openings for worker number `worker`: its own policy, or for a program none.
+    pub fn evaluator(&self, worker: usize) -> Result<Option<Box<dyn LeafEvaluator>>> {
         match self {
-            Self::House(player) => player.evaluator().map(Some),
+            Self::House(player) => player.evaluator_of(worker).map(Some),
             Self::Program(_) => Ok(None),
         }
     }
@@ -77,12 +80,16 @@ impl Contender {
 
 /// Evaluators to draw openings from: a program has none, so the other side's policy stands for
 /// both; two programs begin with random stones.
-pub fn opening_evaluators(a: &Contender, b: &Contender) -> Result<[Box<dyn LeafEvaluator>; 2]> {
+pub fn opening_evaluators(
+    a: &Contender,
+    b: &Contender,
+    worker: usize,
+) -> Result<[Box<dyn LeafEvaluator>; 2]> {
     let uniform = || Box::new(UniformEvaluator) as Box<dyn LeafEvaluator>;
-    Ok(match (a.evaluator()?, b.evaluator()?) {
+    Ok(match (a.evaluator(worker)?, b.evaluator(worker)?) {
         (Some(a), Some(b)) => [a, b],
-        (Some(one), None) => [one, a.evaluator()?.unwrap_or_else(uniform)],
-        (None, Some(one)) => [b.evaluator()?.unwrap_or_else(uniform), one],
+        (Some(one), None) => [one, a.evaluator(worker)?.unwrap_or_else(uniform)],
+        (None, Some(one)) => [b.evaluator(worker)?.unwrap_or_else(uniform), one],
         (None, None) => [uniform(), uniform()],
     })
 }

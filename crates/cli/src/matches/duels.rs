@@ -49,8 +49,10 @@ pub fn play(
                 .collect();
             let (sender, ended) = (sender.clone(), &ended);
             workers.push(scope.spawn(move || -> Result<()> {
-                let mut sides = [Side::new(plan, a, 0, limit)?, Side::new(plan, b, 1, limit)?];
-                let mut policies = opening_evaluators(a, b)?;
+                let worker = thread as usize;
+                let mut sides =
+                    [Side::new(plan, a, 0, worker, limit)?, Side::new(plan, b, 1, worker, limit)?];
+                let mut policies = opening_evaluators(a, b, worker)?;
                 let mut faults = 0;
                 for slot in slots {
                     if stop.now() || ended.load(Ordering::Relaxed) {
@@ -118,12 +120,15 @@ impl<'a> Side<'a> {
         plan: &MatchPlan<'_>,
         contender: &'a Contender,
         side: usize,
+        worker: usize,
         limit: Duration,
     ) -> Result<Side<'a>> {
         Ok(match (contender, plan.clock) {
-            (Contender::House(player), None) => Side::House(player.evaluator()?),
+            (Contender::House(player), None) => Side::House(player.evaluator_of(worker)?),
             (Contender::House(player), Some(clock)) => {
-                let evaluators = (0..clock.threads[side].max(1)).map(|_| player.evaluator());
+                let threads = clock.threads[side].max(1);
+                // Each search takes the devices in turn for its own threads.
+                let evaluators = (0..threads).map(|i| player.evaluator_of(worker * threads + i));
                 let threads = ParallelSearch::new(evaluators.collect::<Result<_>>()?, 0)?;
                 Side::Clock { threads, time: clock.time }
             }

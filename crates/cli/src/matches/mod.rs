@@ -80,8 +80,9 @@ pub struct Wanted<'a> {
 /// Plays or resumes a match until it is whole, decided or stopped.
 pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
     let Wanted { visits, handicap, terms, .. } = *wanted;
-    let (a, config_a) = Contender::parse(wanted.a)?;
-    let (b, config_b) = Contender::parse(wanted.b)?;
+    let devices = terms.devices.alone()?;
+    let (a, config_a) = Contender::parse(wanted.a, &devices)?;
+    let (b, config_b) = Contender::parse(wanted.b, &devices)?;
     let run = config_a.or(config_b);
     let start = start_of(wanted, run.as_ref())?;
     for contender in [&a, &b] {

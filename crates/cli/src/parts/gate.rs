@@ -103,7 +103,8 @@ pub fn play_with_book(
             skip.extend((0..plan.gate.pairs).flat_map(|pair| [(pair, 0), (pair, 1)]).filter(
                 |&(pair, colour)| pair % threads != thread || (plan.one_colour && colour == 0),
             ));
-            let (mut first, mut second) = (a.evaluator()?, b.evaluator()?);
+            let worker = thread as usize;
+            let (mut first, mut second) = (a.evaluator_of(worker)?, b.evaluator_of(worker)?);
             let sender = sender.clone();
             workers.push(scope.spawn(move || -> Result<()> {
                 let mut runner =
@@ -200,11 +201,11 @@ pub fn judge(
         .map(|(pair, colour, record)| PlayedGame::of(*pair, *colour, record))
         .collect();
     let mut tally = tally_games(&games);
-    let (best, base) = Player::best_of_run(dir, store)?;
+    let (best, base) = Player::best_of_run(dir, store, &config.device)?;
     if best != open.base {
         return void(store, open, tally, format!("{} is the best network now", short(&best)));
     }
-    let candidate = match Player::of_run(dir, &open.candidate) {
+    let candidate = match Player::of_run(dir, &open.candidate, &config.device) {
         Ok(candidate) => candidate,
         Err(error) if is_lost(&error) => return void(store, open, tally, format!("{error:#}")),
         Err(error) => return Err(error),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tengen_inference::{CachedEvaluator, LeafEvaluator};
+use tengen_network::DeviceConfig;
 use tengen_selfplay::{
     Conditions, GameSettings, PoolStats, ResignStudy, SelfPlayConfig, SelfPlayPool, StartPosition,
 };
@@ -36,6 +37,7 @@ pub struct Generator {
     starts: Arc<[StartPosition]>,
     study: ResignStudy,
     outlook: Outlook,
+    devices: DeviceConfig,
 }
 
 impl Generator {
@@ -66,6 +68,7 @@ impl Generator {
             worker: worker.into(),
             settings,
             starts,
+            devices: config.device.clone(),
         })
     }
 
@@ -74,11 +77,11 @@ impl Generator {
         if store.best()?.is_some_and(|best| best.id == self.network) {
             return Ok(());
         }
-        let (best, player) = Player::best_of_run(dir, store)?;
+        let (best, player) = Player::best_of_run(dir, store, &self.devices)?;
         let remembered = self.config.cache_positions;
         self.evaluators = (0..self.pool.workers())
-            .map(|_| {
-                let evaluator = player.evaluator()?;
+            .map(|worker| {
+                let evaluator = player.evaluator_of(worker)?;
                 Ok(match remembered {
                     0 => evaluator,
                     positions => Box::new(CachedEvaluator::new(evaluator, positions)) as _,

@@ -46,8 +46,14 @@ impl Training {
     pub fn open(dir: &RunDir, config: &Config, store: &mut Store, seed: u64) -> Result<Self> {
         // The first network again, made and not read, so that its file may be missing.
         let weights = config.network.init_weights(seed)?;
-        let (trainer, warnings) =
-            Trainer::open(dir.path(), &config.network, &config.trainer, seed, &weights)?;
+        let (trainer, warnings) = Trainer::open(
+            dir.path(),
+            &config.network,
+            &config.trainer,
+            config.device.training,
+            seed,
+            &weights,
+        )?;
         for warning in warnings {
             tracing::warn!("{warning}");
             store

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 
 use serde::Serialize;
 use tengen_inference::{Evaluation, Leaf, LeafEvaluator};
-use tengen_rules::{BoardSize, GameState, Komi, Rules};
 
 use super::NativeEvaluator;
 use super::simd::Kernel;
+use crate::check_positions::positions;
 use crate::{NetworkConfig, NetworkError};
 
 /// Largest difference of a prior or a value that kernels may have.
@@ -20,7 +20,7 @@ pub struct KernelCheck {
     pub kernel: &'static str,
     /// Whether it is the one that [`NativeEvaluator::new`] takes.
     pub chosen: bool,
-    /// The largest difference of any prior or value from the portable kernel's, on one position
+    /// The largest difference of any prior or value from the portable kernel's, on a few positions
     /// for each tile size; nothing where the kernel cannot run.
     pub worst_difference: Option<f32>,
     /// Whether it runs here and agrees.
@@ -76,24 +76,13 @@ const MISSING: &[(&str, &str)] = &[("neon", "this processor has no NEON")];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const MISSING: &[(&str, &str)] = &[];
 
-/// What a small network says of one position for each tile size.
+/// What a small network says of a few positions for each tile size.
 fn answers(kernel: Kernel) -> Result<Vec<Evaluation>, NetworkError> {
     let config = NetworkConfig { blocks: 2, channels: 24, ..NetworkConfig::default() };
     let weights = config.init_weights(1)?;
     let mut evaluator = NativeEvaluator::with_kernel(&config, &weights, NonZeroUsize::MIN, kernel)?;
     let mut answers = Vec::new();
-    for side in [2, 4, 5, 6, 9] {
-        let size = BoardSize::square(side).expect("2 to 9 are board sizes");
-        let komi = Komi::from_points(0.5).expect("half a point is a komi");
-        let mut state = GameState::new(size, Rules::tromp_taylor(), komi);
-        for point in 0..side.min(3) {
-            let legal = state.legal_moves();
-            let action = legal.iter().nth(point * side / 2).unwrap_or(size.pass_action());
-            // Two passes may end the smallest game: the position before is as good.
-            if state.play(size.move_at(action)).is_err() || state.is_over() {
-                break;
-            }
-        }
+    for state in positions().into_iter().flatten() {
         let answer = evaluator.evaluate(&[Leaf::new(&state)]);
         answers.extend(answer.map_err(|error| NetworkError::Device {
             device: kernel.name().to_owned(),

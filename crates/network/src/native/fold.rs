@@ -4,7 +4,7 @@ use crate::{NORM_EPSILON, NetworkConfig, NetworkError, Weights};
 
 /// A convolution with its batch normalisation folded into weights and bias.
 #[derive(Clone, Debug)]
-pub(super) struct FoldedConv {
+pub(crate) struct FoldedConv {
     /// Input channels.
     pub inputs: usize,
     /// Taps of the kernel: 1 or 9.
@@ -47,7 +47,7 @@ impl FoldedConv {
 
 /// A dense layer `[outputs, inputs]` with its bias, as it is stored.
 #[derive(Clone, Debug)]
-pub(super) struct Dense {
+pub(crate) struct Dense {
     pub weights: Vec<f32>,
     pub bias: Vec<f32>,
 }
@@ -61,7 +61,7 @@ impl Dense {
 
 /// A whole network, ready to run.
 #[derive(Clone, Debug)]
-pub(super) struct FoldedNet {
+pub(crate) struct FoldedNet {
     pub stem: FoldedConv,
     pub blocks: Vec<[FoldedConv; 2]>,
     /// Both heads' 1×1 convolutions, policy channels first.
@@ -76,7 +76,7 @@ pub(super) struct FoldedNet {
 
 impl FoldedNet {
     /// Folds `weights`, which must be those of `config`.
-    pub(super) fn new(config: &NetworkConfig, weights: &Weights) -> Result<Self, NetworkError> {
+    pub(crate) fn new(config: &NetworkConfig, weights: &Weights) -> Result<Self, NetworkError> {
         weights.check(config)?;
         let conv = |conv: &str, norm: &str| FoldedConv::side_by_side(weights, &[(conv, norm)]);
         let mut blocks = Vec::with_capacity(config.blocks);

@@ -12,7 +12,7 @@
 
 mod buffer;
 mod check;
-mod fold;
+pub(crate) mod fold;
 mod forward;
 mod geometry;
 mod heads;

@@ -4,68 +4,11 @@ use std::num::NonZeroUsize;
 
 use tengen_features::{FeatureSet, encode};
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
-use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
+use tengen_rules::Symmetry;
 
 use super::NativeEvaluator;
-use crate::{BurnEvaluator, DeviceKind, HostTensor, NORM_EPSILON, NetworkConfig, Weights};
-
-/// SplitMix64, the tests' chance.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-    /// Evenly from -1 to 1.
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-}
-
-/// Weights that keep activations near one, with a normalisation that is no identity.
-fn random_weights(config: &NetworkConfig, seed: u64) -> Weights {
-    let mut chance = Chance(seed);
-    let mut weights = Weights::default();
-    for (name, shape) in config.tensors().unwrap() {
-        let mut tensor = HostTensor::full(&shape, 0.0);
-        let fan_in: usize = shape[1..].iter().product();
-        for x in &mut tensor.data {
-            *x = match name.rsplit('.').next().unwrap() {
-                "gamma" | "var" => 0.75 + 0.25 * chance.unit(),
-                "beta" | "mean" | "bias" => 0.25 * chance.unit(),
-                _ => 1.5 * chance.unit() / (fan_in as f32).sqrt(),
-            };
-        }
-        weights.0.insert(name, tensor);
-    }
-    weights
-}
-
-/// `count` positions of one random game.
-fn positions(width: usize, height: usize, count: usize, seed: u64) -> Vec<GameState> {
-    let mut chance = Chance(seed);
-    let size = BoardSize::new(width, height).unwrap();
-    let start = GameState::new(size, Rules::tromp_taylor(), Komi::from_points(7.5).unwrap());
-    let mut states = vec![start.clone()];
-    while states.len() < count {
-        let mut next = states.last().unwrap().clone();
-        let legal: Vec<usize> = next.legal_moves().iter().collect();
-        next.play(size.move_at(legal[chance.below(legal.len())])).unwrap();
-        states.push(if next.is_over() { start.clone() } else { next });
-    }
-    states
-}
-
-fn config(blocks: usize, channels: usize) -> NetworkConfig {
-    NetworkConfig { blocks, channels, ..NetworkConfig::default() }
-}
+use crate::fixture::{config, positions, random_weights};
+use crate::{BurnEvaluator, DeviceKind, NORM_EPSILON, NetworkConfig, Weights};
 
 fn evaluator(config: &NetworkConfig, weights: &Weights) -> NativeEvaluator {
     NativeEvaluator::new(config, weights, NonZeroUsize::new(64).unwrap()).unwrap()
@@ -192,7 +135,7 @@ fn agrees_with_burn() {
     let config = config(3, 24);
     let weights = random_weights(&config, 11);
     let max = NonZeroUsize::new(64).unwrap();
-    let device = DeviceKind::Cpu.device();
+    let device = DeviceKind::Cpu.device().unwrap();
     let mut burn = BurnEvaluator::new(&config, &weights, &device, max).unwrap();
     let mut native = evaluator(&config, &weights);
     for (width, height) in [(5, 5), (6, 6), (9, 9)] {
@@ -254,7 +197,7 @@ fn a_deep_and_wide_network_stays_within_the_tolerance_of_burn() {
     let config = config(6, 96);
     let weights = random_weights(&config, 12);
     let max = NonZeroUsize::new(8).unwrap();
-    let device = DeviceKind::Cpu.device();
+    let device = DeviceKind::Cpu.device().unwrap();
     let mut burn = BurnEvaluator::new(&config, &weights, &device, max).unwrap();
     let mut native = evaluator(&config, &weights);
     for side in [6, 7, 9] {

@@ -117,7 +117,7 @@ fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 #[test]
 fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
-    let device = DeviceKind::Cpu.training_device();
+    let device = DeviceKind::Cpu.training_device().unwrap();
     // Without blocks, with; channels that fill a block and that don't; more boards than slots.
     for (blocks, channels, shape) in
         [(0, 8, [3, 5, 4]), (1, 32, [5, 6, 6]), (2, 20, [37, 4, 4]), (3, 32, [16, 7, 7])]
@@ -133,12 +133,12 @@ fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
         let expected_after = net.to_weights();
 
         for kernel in Kernel::available() {
-            let mut training = TrainingNet::new(&config, &device).unwrap();
-            training.body = Body::new(&config, kernel).unwrap();
+            let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
+            training.body = Some(Body::new(&config, kernel).unwrap());
             let traced = training.forward(&weights, &planes, shape).unwrap();
             let gradients = training.gradients(&traced, &loss(&traced.output).backward());
             let mut after = weights.clone();
-            training.move_statistics(&mut after);
+            training.move_statistics(&traced, &mut after);
 
             let what = format!("{}, {blocks} blocks, {channels} channels", kernel.name());
             let policy = |output: &NetOutput| numbers(output.policy_logits.clone());
@@ -161,21 +161,20 @@ fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
 
 #[test]
 fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_batch() {
-    let device = DeviceKind::Cpu.training_device();
     let config = config(2, 16);
     let (weights, shape) = (weights(&config), [19, 5, 5]);
     let run = |training: &mut TrainingNet| {
         let traced = training.forward(&weights, &planes(shape), shape).unwrap();
         let gradients = training.gradients(&traced, &loss(&traced.output).backward());
         let mut after = weights.clone();
-        training.move_statistics(&mut after);
+        training.move_statistics(&traced, &mut after);
         (gradients, after)
     };
-    let mut training = TrainingNet::new(&config, &device).unwrap();
+    let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
     let expected = run(&mut training);
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let mut other = TrainingNet::new(&config, &device).unwrap();
+        let mut other = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
         assert_eq!(pool.install(|| run(&mut other)), expected);
     }
     for other in [[19, 5, 5], [4, 3, 7]] {
@@ -186,10 +185,9 @@ fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_ba
 
 #[test]
 fn planes_that_are_no_batch_of_the_shape_and_weights_of_another_net_are_refused() {
-    let device = DeviceKind::Cpu.training_device();
     let config = config(1, 8);
     let weights = weights(&config);
-    let mut training = TrainingNet::new(&config, &device).unwrap();
+    let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
     for (length, shape) in [(17 * 9 - 1, [1, 3, 3]), (0, [0, 3, 3]), (17 * 9, [1, 3, 4])] {
         let error = training.forward(&weights, &vec![0.0; length], shape).unwrap_err();
         assert!(matches!(error, NetworkError::WrongShape { .. }), "{error}");
@@ -201,12 +199,37 @@ fn planes_that_are_no_batch_of_the_shape_and_weights_of_another_net_are_refused(
 
 #[test]
 fn a_number_that_is_none_reaches_the_loss() {
-    let device = DeviceKind::Cpu.training_device();
     let config = config(1, 8);
     let weights = weights(&config);
-    let mut training = TrainingNet::new(&config, &device).unwrap();
+    let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
     let mut planes = planes([2, 3, 3]);
     planes[0] = f32::NAN;
     let traced = training.forward(&weights, &planes, [2, 3, 3]).unwrap();
     assert!(numbers(loss(&traced.output))[0].is_nan());
+}
+
+#[test]
+#[cfg(feature = "libtorch")]
+fn libtorch_gives_the_outputs_gradients_and_statistics_of_our_own_pass() {
+    for (blocks, channels, shape) in [(0, 8, [3, 5, 4]), (3, 32, [16, 7, 7])] {
+        let config = config(blocks, channels);
+        let (weights, planes) = (weights(&config), planes(shape));
+        let [ours, theirs] = [DeviceKind::Cpu, DeviceKind::LibtorchCpu].map(|device| {
+            let mut training = TrainingNet::new(&config, device).unwrap();
+            let traced = training.forward(&weights, &planes, shape).unwrap();
+            let loss = loss(&traced.output);
+            let gradients = training.gradients(&traced, &loss.backward());
+            let mut after = weights.clone();
+            training.move_statistics(&traced, &mut after);
+            (numbers(loss), gradients, after)
+        });
+        close(&theirs.0, &ours.0, 1e-4, "loss");
+        assert!(ours.1.0.keys().eq(theirs.1.0.keys()));
+        for (name, tensor) in &ours.1.0 {
+            close(&theirs.1.0[name].data, &tensor.data, 1e-4, name);
+        }
+        for (name, tensor) in &ours.2.0 {
+            close(&theirs.2.0[name].data, &tensor.data, 1e-4, name);
+        }
+    }
 }

@@ -114,7 +114,7 @@ impl Trainer {
         let l2 = self.config.weight_decay * decayed_square_sum(&self.weights);
 
         let mut weights = self.weights.clone();
-        self.net.move_statistics(&mut weights);
+        self.net.move_statistics(&traced, &mut weights);
         for (name, tensor) in &weights.0 {
             if is_statistic(name) && tensor.data.iter().any(|x| !x.is_finite()) {
                 return Ok(Err(name.clone()));

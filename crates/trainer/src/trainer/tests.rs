@@ -39,11 +39,11 @@ fn initial() -> Weights {
 }
 
 fn seeded(network: &NetworkConfig) -> Weights {
-    init_seeded(network, 1, &DeviceKind::Cpu.training_device()).unwrap().to_weights()
+    init_seeded(network, 1, &DeviceKind::Cpu.training_device().unwrap()).unwrap().to_weights()
 }
 
 fn open(folder: &TempDir) -> (Trainer, Vec<String>) {
-    Trainer::open(folder.path(), &network(), &config(), SEED, &initial()).unwrap()
+    Trainer::open(folder.path(), &network(), &config(), DeviceKind::Cpu, SEED, &initial()).unwrap()
 }
 
 fn ingest(trainer: &mut Trainer, games: u64) {
@@ -283,10 +283,12 @@ fn withdrawn_games_are_never_drawn_and_leave_no_gap() {
 fn another_seed_or_another_network_is_refused_by_the_checkpoint() {
     let folder = tempdir().unwrap();
     drop(open(&folder));
-    let other = Trainer::open(folder.path(), &network(), &config(), SEED + 1, &initial());
+    let other =
+        Trainer::open(folder.path(), &network(), &config(), DeviceKind::Cpu, SEED + 1, &initial());
     assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
     let wider = NetworkConfig { channels: 9, ..network() };
-    let other = Trainer::open(folder.path(), &wider, &config(), SEED, &seeded(&wider));
+    let other =
+        Trainer::open(folder.path(), &wider, &config(), DeviceKind::Cpu, SEED, &seeded(&wider));
     assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
 }
 
@@ -318,4 +320,23 @@ fn batches_made_ahead_are_those_that_would_have_been_drawn() {
         assert_eq!(ahead.rng.get_word_pos(), plain.rng.get_word_pos());
     }
     assert_eq!(ahead.weights(), plain.weights());
+}
+
+#[test]
+#[cfg(feature = "libtorch")]
+fn steps_on_libtorch_have_the_losses_of_steps_on_the_cpu() {
+    let losses = [DeviceKind::Cpu, DeviceKind::LibtorchCpu].map(|device| {
+        let folder = tempdir().unwrap();
+        let (mut trainer, _) =
+            Trainer::open(folder.path(), &network(), &config(), device, SEED, &initial()).unwrap();
+        ingest(&mut trainer, 6);
+        let reports = steps(&mut trainer, 8);
+        reports.iter().map(|r| [r.policy_loss, r.value_loss]).collect::<Vec<_>>()
+    });
+    for (ours, theirs) in losses[0].iter().zip(&losses[1]) {
+        for (a, b) in ours.iter().zip(theirs) {
+            assert!((a - b).abs() <= 1e-4, "{losses:?}");
+        }
+    }
+    assert_ne!(losses[0][0], losses[0][7], "the weights moved");
 }
