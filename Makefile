@@ -1,7 +1,7 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
-.PHONY: quickstart build test fmt lint soak gnugo kill-match laws bench-rules bench-search \
-	bench-parallel fuzz
+.PHONY: quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
+	bench-search bench-parallel fuzz
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
 quickstart: build
@@ -14,6 +14,15 @@ build:
 test: fmt lint
 	$(CARGO) test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+## The feature `libtorch` on the CPU: fetches LibTorch (0.9 GB), builds beside the default build, tests.
+test-libtorch:
+	set -e; eval "$$(scripts/libtorch.sh cpu)"; \
+	export CARGO_TARGET_DIR=target/libtorch-build; \
+	$(CARGO) clippy --locked -p tengen-network -p tengen-trainer -p tengen-cli --all-targets --features libtorch -- -D warnings; \
+	$(CARGO) test --locked -p tengen-network --features libtorch; \
+	$(CARGO) test --locked -p tengen-trainer --features libtorch; \
+	$(CARGO) test --locked -p tengen-cli --features libtorch --test devices
 
 fmt:
 	$(CARGO) fmt --all -- --check

@@ -22,7 +22,7 @@ for word in "$@"; do
 done
 
 if [ -z "${LIBTORCH:-}" ]; then
-    eval "$(scripts/libtorch.sh "$kind" "target/libtorch-$kind")"
+    eval "$(scripts/libtorch.sh "$kind")"
 fi
 export LD_LIBRARY_PATH=$LIBTORCH/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 if [ -z "${TENGEN:-}" ]; then

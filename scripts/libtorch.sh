@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches LibTorch from PyPI, verifies it, and prints the lines to set.
 #
-#   scripts/libtorch.sh [cpu|cuda] [DIR]      # default: cpu, target/libtorch
+#   scripts/libtorch.sh [cpu|cuda] [DIR]      # default: cpu, in target/libtorch; cuda in target/libtorch-cuda
 #
 # cpu:  0.9 GB to fetch (PyPI has no smaller wheel), 0.5 GB kept: no CUDA library.
 # cuda: 4.0 GB to fetch, 7 GB kept: CUDA 12.8, cuDNN 9.10; the driver is the machine's own.
@@ -12,11 +12,12 @@ set -euo pipefail
 
 kind=${1:-cpu}
 root=$(cd "$(dirname "$0")/.." && pwd)
-dir=${2:-$root/target/libtorch}
+case $kind in cpu) name=libtorch ;; cuda) name=libtorch-cuda ;; *) name= ;; esac
+dir=${2:-$root/target/$name}
 pins=$root/scripts/libtorch-requirements.txt
 
 fail() { echo "libtorch.sh: $*" >&2; exit 1; }
-case $kind in cpu|cuda) ;; *) fail "say cpu or cuda, not '$kind'" ;; esac
+[ -n "$name" ] || fail "say cpu or cuda, not '$kind'"
 [ "$(uname -sm)" = "Linux x86_64" ] || fail "PyPI's pinned files are for x86-64 Linux, this is $(uname -sm); \
 set LIBTORCH to a LibTorch 2.9.0 of your own, or LIBTORCH_USE_PYTORCH=1 with PyTorch 2.9.0 installed"
 python3 -m pip --version >/dev/null 2>&1 || fail "python3 with pip is needed (Debian: apt-get install python3-pip)"

@@ -73,7 +73,8 @@ impl DeviceKind {
         Err(NetworkError::Device { device: self.name(), why: missing })
     }
 
-    /// burn's device for answering: no gradients, running statistics.
+    /// burn's device for answering: no gradients, running statistics. LibTorch's devices are burn's
+    /// too in builds with the feature `burn-tch`.
     ///
     /// # Errors
     /// As [`DeviceKind::require`].
@@ -85,13 +86,18 @@ impl DeviceKind {
     )]
     pub fn device(self) -> Result<Device, NetworkError> {
         self.require()?;
-        Ok(match self {
-            #[cfg(feature = "libtorch")]
-            Self::LibtorchCpu => Device::libtorch(),
-            #[cfg(feature = "libtorch")]
-            Self::Cuda(index) => Device::libtorch_cuda(usize::from(index)),
-            _ => Device::flex(),
-        })
+        match self {
+            Self::Cpu => Ok(Device::flex()),
+            #[cfg(feature = "burn-tch")]
+            Self::LibtorchCpu => Ok(Device::libtorch()),
+            #[cfg(feature = "burn-tch")]
+            Self::Cuda(index) => Ok(Device::libtorch_cuda(usize::from(index))),
+            #[cfg(not(feature = "burn-tch"))]
+            _ => Err(NetworkError::Device {
+                device: self.name(),
+                why: "burn itself computes there only in builds with `--features burn-tch`".into(),
+            }),
+        }
     }
 
     /// burn's device for training: gradients, batch statistics.
@@ -100,17 +106,6 @@ impl DeviceKind {
     /// As [`DeviceKind::require`].
     pub fn training_device(self) -> Result<Device, NetworkError> {
         Ok(self.device()?.autodiff())
-    }
-
-    /// Where LibTorch computes on the processor, it takes as many threads as it is told: all cores
-    /// for what the calling thread asks of it from here on.
-    pub(crate) fn take_all_cores(self) {
-        #[cfg(feature = "libtorch")]
-        if self == Self::LibtorchCpu {
-            crate::libtorch::use_threads(
-                std::thread::available_parallelism().map_or(1, usize::from),
-            );
-        }
     }
 
     /// The fastest evaluator of a network on this device, computing its tower in `precision` (`cpu`

@@ -1,15 +1,17 @@
-//! The network on LibTorch: CPUs and CUDA devices, for evaluation.
+//! The network on LibTorch: CPUs and CUDA devices, for evaluation and training.
 //!
-//! The normalisations are folded as for the native pass, tensors are channels-last from the planes
-//! to the heads, and nothing keeps a graph. [`LibtorchEvaluator`] is the way in; training goes through
-//! burn's LibTorch device instead (`docs/adr/0006`). Only the CPU path has run where this was
-//! written: the CUDA path is the same code with another device, plus what [`net`] says about cuDNN.
+//! For evaluation ([`LibtorchEvaluator`]) the normalisations are folded as for the native pass, tensors
+//! are channels-last from the planes to the heads, and nothing keeps a graph. For training
+//! ([`LibtorchBody`]) LibTorch takes the gradients of everything up to the heads' features
+//! (`docs/adr/0006`). Only the CPU path has run where this was written: the CUDA path is the same
+//! code with another device, plus what [`net`] says about cuDNN.
 
 mod evaluator;
 mod facts;
 mod net;
 #[cfg(test)]
 mod tests;
+mod training;
 
 use tch::{Cuda, TchError};
 
@@ -17,6 +19,7 @@ use crate::{DeviceKind, NetworkError, Precision};
 
 pub use evaluator::LibtorchEvaluator;
 pub(crate) use facts::{loaded, versions};
+pub(crate) use training::LibtorchBody;
 
 /// Where and in what numbers a network is computed.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ const SLOTS: usize = 16;
 
 /// The heads' features, or their gradients.
 #[derive(Debug)]
-pub(super) struct Features {
+pub(crate) struct Features {
     /// `[B, P, H, W]`.
     pub policy: Vec<f32>,
     /// `[B, V, H, W]`.

@@ -11,8 +11,9 @@
 //! gradients ◀─ Body::backward ◀─ slopes of the features ◀─┘
 //! ```
 //!
-//! [`Net::forward`](crate::Net::forward) computes the same through burn alone. It is what the tests hold
-//! this to, and what trains on every device but the plain CPU.
+//! On `cpu` the body is ours, on LibTorch's devices LibTorch's (`docs/adr/0006`).
+//! [`Net::forward`](crate::Net::forward) computes the same through burn alone and is what the tests
+//! hold both to.
 
 mod body;
 mod grid;
@@ -26,7 +27,8 @@ use burn::tensor::{Device, Gradients, Tensor, TensorData};
 
 use crate::native::simd::Kernel;
 use crate::{DeviceKind, Net, NetOutput, NetworkConfig, NetworkError, Weights};
-use body::{Body, Features};
+use body::Body;
+pub(crate) use body::Features;
 
 /// A network that is being trained, with the room that its passes need.
 ///
@@ -35,10 +37,19 @@ use body::{Body, Features};
 #[derive(Debug)]
 pub struct TrainingNet {
     config: NetworkConfig,
-    kind: DeviceKind,
+    /// Where burn computes its part.
     device: Device,
-    /// Our own pass, where it is the faster one: on `cpu`.
-    body: Option<Body>,
+    backbone: Backbone,
+}
+
+/// Who computes stem, blocks and the heads' first convolutions.
+#[derive(Debug)]
+enum Backbone {
+    Native(Body),
+    #[cfg(feature = "libtorch")]
+    Libtorch(crate::libtorch::LibtorchBody),
+    /// burn, as it computes the rest.
+    Burn,
 }
 
 /// What a forward pass left in burn's hands.
@@ -59,12 +70,28 @@ impl TrainingNet {
     /// When the config is refused or the device is missing.
     pub fn new(config: &NetworkConfig, kind: DeviceKind) -> Result<Self, NetworkError> {
         config.require_sound()?;
-        let device = kind.training_device()?;
-        let body = match kind {
-            DeviceKind::Cpu => Some(Body::new(config, Kernel::detect())?),
-            _ => None,
+        kind.require()?;
+        let backbone = match kind {
+            #[cfg(feature = "libtorch")]
+            DeviceKind::LibtorchCpu | DeviceKind::Cuda(_) => {
+                Backbone::Libtorch(crate::libtorch::LibtorchBody::new(config, kind))
+            }
+            _ => Backbone::Native(Body::new(config, Kernel::detect())?),
         };
-        Ok(Self { config: config.clone(), kind, device, body })
+        // Past the features there is little to compute: burn does it on the processor.
+        let device = DeviceKind::Cpu.training_device()?;
+        Ok(Self { config: config.clone(), device, backbone })
+    }
+
+    /// Training through burn alone, on burn's device of `kind`: the checked twin of the others, and
+    /// slower than they are.
+    ///
+    /// # Errors
+    /// When the config is refused or burn has no such device.
+    pub fn through_burn(config: &NetworkConfig, kind: DeviceKind) -> Result<Self, NetworkError> {
+        config.require_sound()?;
+        let (device, backbone) = (kind.training_device()?, Backbone::Burn);
+        Ok(Self { config: config.clone(), device, backbone })
     }
 
     /// Judges `planes`, `[B, planes, H, W]` with `shape` `[B, H, W]`, by the network of `weights`.
@@ -88,13 +115,15 @@ impl TrainingNet {
                 found,
             });
         }
-        let Some(body) = &mut self.body else {
-            self.kind.take_all_cores();
-            let planes = channels_last(planes, expected, &self.device);
-            let output = net.forward(planes);
-            return Ok(Traced { output, net, features: None });
+        let Features { policy, value } = match &mut self.backbone {
+            Backbone::Native(body) => body.forward(weights, planes, shape)?,
+            #[cfg(feature = "libtorch")]
+            Backbone::Libtorch(body) => body.forward(weights, planes, shape)?,
+            Backbone::Burn => {
+                let output = net.forward(channels_last(planes, expected, &self.device));
+                return Ok(Traced { output, net, features: None });
+            }
         };
-        let Features { policy, value } = body.forward(weights, planes, shape)?;
         let leaf = |data: Vec<f32>, channels: usize| {
             let data = TensorData::new(data, [batch, channels, height, width]);
             Tensor::<4>::from_data(data, &self.device).require_grad()
@@ -111,12 +140,18 @@ impl TrainingNet {
     /// The gradient of every trained tensor, by its name and in its layout. `traced` is the last
     /// forward pass, `grads` what `backward` returned for a loss of its output.
     ///
+    /// # Errors
+    /// When the device fails.
+    ///
     /// # Panics
-    /// When the device cannot be read any more.
-    #[must_use]
-    pub fn gradients(&mut self, traced: &Traced, grads: &Gradients) -> Weights {
-        let (Some(body), Some([policy, value])) = (&mut self.body, &traced.features) else {
-            return traced.net.gradients(grads);
+    /// When burn's device cannot be read any more.
+    pub fn gradients(
+        &mut self,
+        traced: &Traced,
+        grads: &Gradients,
+    ) -> Result<Weights, NetworkError> {
+        let Some([policy, value]) = &traced.features else {
+            return Ok(traced.net.gradients(grads));
         };
         let slopes = |leaf: &Tensor<4>| match leaf.grad(grads) {
             Some(slopes) => slopes
@@ -127,21 +162,36 @@ impl TrainingNet {
         };
         let features = Features { policy: slopes(policy), value: slopes(value) };
         let mut gradients = traced.net.top_gradients(grads);
-        gradients.0.extend(body.backward(&features).0);
-        gradients
+        gradients.0.extend(match &mut self.backbone {
+            Backbone::Native(body) => body.backward(&features).0,
+            #[cfg(feature = "libtorch")]
+            Backbone::Libtorch(body) => body.backward(&features)?.0,
+            Backbone::Burn => return Ok(traced.net.gradients(grads)),
+        });
+        Ok(gradients)
     }
 
     /// Moves the running statistics in `weights` by those of the batch of `traced`, the last forward
     /// pass.
     ///
+    /// # Errors
+    /// When the device fails.
+    ///
     /// # Panics
-    /// When the device cannot be read any more.
-    pub fn move_statistics(&self, traced: &Traced, weights: &mut Weights) {
-        match &self.body {
-            Some(body) => body.move_statistics(weights),
+    /// When burn's device cannot be read any more.
+    pub fn move_statistics(
+        &self,
+        traced: &Traced,
+        weights: &mut Weights,
+    ) -> Result<(), NetworkError> {
+        match &self.backbone {
+            Backbone::Native(body) => body.move_statistics(weights),
+            #[cfg(feature = "libtorch")]
+            Backbone::Libtorch(body) => body.move_statistics(weights)?,
             // burn moved its own as it went forward.
-            None => weights.0.extend(traced.net.statistics().0),
+            Backbone::Burn => weights.0.extend(traced.net.statistics().0),
         }
+        Ok(())
     }
 }
 

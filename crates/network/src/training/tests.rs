@@ -9,7 +9,7 @@ use super::grid::Grid;
 use super::kernels;
 use super::loops::Shape;
 use super::*;
-use crate::DeviceKind;
+use crate::{DeviceKind, HostTensor};
 
 fn random(rng: &mut ChaCha8Rng, length: usize) -> Vec<f32> {
     (0..length).map(|_| rng.random_range(-1.0..1.0)).collect()
@@ -134,11 +134,11 @@ fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
 
         for kernel in Kernel::available() {
             let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
-            training.body = Some(Body::new(&config, kernel).unwrap());
+            training.backbone = Backbone::Native(Body::new(&config, kernel).unwrap());
             let traced = training.forward(&weights, &planes, shape).unwrap();
-            let gradients = training.gradients(&traced, &loss(&traced.output).backward());
+            let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
             let mut after = weights.clone();
-            training.move_statistics(&traced, &mut after);
+            training.move_statistics(&traced, &mut after).unwrap();
 
             let what = format!("{}, {blocks} blocks, {channels} channels", kernel.name());
             let policy = |output: &NetOutput| numbers(output.policy_logits.clone());
@@ -165,9 +165,9 @@ fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_ba
     let (weights, shape) = (weights(&config), [19, 5, 5]);
     let run = |training: &mut TrainingNet| {
         let traced = training.forward(&weights, &planes(shape), shape).unwrap();
-        let gradients = training.gradients(&traced, &loss(&traced.output).backward());
+        let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
         let mut after = weights.clone();
-        training.move_statistics(&traced, &mut after);
+        training.move_statistics(&traced, &mut after).unwrap();
         (gradients, after)
     };
     let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
@@ -208,28 +208,44 @@ fn a_number_that_is_none_reaches_the_loss() {
     assert!(numbers(loss(&traced.output))[0].is_nan());
 }
 
-#[test]
-#[cfg(feature = "libtorch")]
-fn libtorch_gives_the_outputs_gradients_and_statistics_of_our_own_pass() {
+/// The loss of a batch, the gradients and the moved weights.
+fn step(mut training: TrainingNet, config: &NetworkConfig, shape: [usize; 3]) -> [Weights; 2] {
+    let weights = weights(config);
+    let traced = training.forward(&weights, &planes(shape), shape).unwrap();
+    let loss = loss(&traced.output);
+    let mut gradients = training.gradients(&traced, &loss.backward()).unwrap();
+    gradients.0.insert("the loss".into(), HostTensor { shape: vec![1], data: numbers(loss) });
+    let mut after = weights.clone();
+    training.move_statistics(&traced, &mut after).unwrap();
+    [gradients, after]
+}
+
+/// Holds every device to our own pass.
+fn agrees(of: impl Fn(&NetworkConfig) -> TrainingNet, what: &str) {
     for (blocks, channels, shape) in [(0, 8, [3, 5, 4]), (3, 32, [16, 7, 7])] {
         let config = config(blocks, channels);
-        let (weights, planes) = (weights(&config), planes(shape));
-        let [ours, theirs] = [DeviceKind::Cpu, DeviceKind::LibtorchCpu].map(|device| {
-            let mut training = TrainingNet::new(&config, device).unwrap();
-            let traced = training.forward(&weights, &planes, shape).unwrap();
-            let loss = loss(&traced.output);
-            let gradients = training.gradients(&traced, &loss.backward());
-            let mut after = weights.clone();
-            training.move_statistics(&traced, &mut after);
-            (numbers(loss), gradients, after)
-        });
-        close(&theirs.0, &ours.0, 1e-4, "loss");
-        assert!(ours.1.0.keys().eq(theirs.1.0.keys()));
-        for (name, tensor) in &ours.1.0 {
-            close(&theirs.1.0[name].data, &tensor.data, 1e-4, name);
-        }
-        for (name, tensor) in &ours.2.0 {
-            close(&theirs.2.0[name].data, &tensor.data, 1e-4, name);
+        let ours = step(TrainingNet::new(&config, DeviceKind::Cpu).unwrap(), &config, shape);
+        let theirs = step(of(&config), &config, shape);
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert!(ours.0.keys().eq(theirs.0.keys()), "{what}");
+            for (name, tensor) in &ours.0 {
+                assert_eq!(theirs.0[name].shape, tensor.shape, "{what}: {name}");
+                close(&theirs.0[name].data, &tensor.data, 1e-4, &format!("{what}: {name}"));
+            }
         }
     }
+}
+
+#[test]
+fn a_step_through_burn_alone_is_a_step_of_ours() {
+    let through_burn = |device| move |c: &_| TrainingNet::through_burn(c, device).unwrap();
+    agrees(through_burn(DeviceKind::Cpu), "burn on flex");
+    #[cfg(feature = "burn-tch")]
+    agrees(through_burn(DeviceKind::LibtorchCpu), "burn on LibTorch");
+}
+
+#[test]
+#[cfg(feature = "libtorch")]
+fn a_step_on_libtorch_is_a_step_of_ours() {
+    agrees(|config| TrainingNet::new(config, DeviceKind::LibtorchCpu).unwrap(), "LibTorch");
 }

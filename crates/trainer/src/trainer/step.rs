@@ -103,7 +103,7 @@ impl Trainer {
         }
         let (policy_accuracy, value_accuracy) = accuracies(&host(logits), &host(value), batch);
 
-        let gradient = self.net.gradients(&traced, &loss.total.backward());
+        let gradient = self.net.gradients(&traced, &loss.total.backward())?;
         let grad_norm = norm(&gradient);
         if !grad_norm.is_finite() {
             return Ok(Err("the gradient".to_owned()));
@@ -114,7 +114,7 @@ impl Trainer {
         let l2 = self.config.weight_decay * decayed_square_sum(&self.weights);
 
         let mut weights = self.weights.clone();
-        self.net.move_statistics(&traced, &mut weights);
+        self.net.move_statistics(&traced, &mut weights)?;
         for (name, tensor) in &weights.0 {
             if is_statistic(name) && tensor.data.iter().any(|x| !x.is_finite()) {
                 return Ok(Err(name.clone()));
