@@ -16,13 +16,12 @@ test: fmt lint
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 ## The feature `libtorch` on the CPU: fetches LibTorch (0.9 GB), builds beside the default build, tests.
+## One selection of packages for both commands, so that nothing is built twice.
+LIBTORCH_TESTS = --locked -p tengen-network -p tengen-trainer -p tengen-cli --features libtorch
 test-libtorch:
-	set -e; eval "$$(scripts/libtorch.sh cpu)"; \
-	export CARGO_TARGET_DIR=target/libtorch-build; \
-	$(CARGO) clippy --locked -p tengen-network -p tengen-trainer -p tengen-cli --all-targets --features libtorch -- -D warnings; \
-	$(CARGO) test --locked -p tengen-network --features libtorch; \
-	$(CARGO) test --locked -p tengen-trainer --features libtorch; \
-	$(CARGO) test --locked -p tengen-cli --features libtorch --test devices
+	set -e; eval "$$(scripts/libtorch.sh cpu)"; export CARGO_TARGET_DIR=target/libtorch-build; \
+	$(CARGO) clippy $(LIBTORCH_TESTS) --all-targets -- -D warnings; \
+	$(CARGO) test $(LIBTORCH_TESTS) --lib --bins --test devices
 
 fmt:
 	$(CARGO) fmt --all -- --check
