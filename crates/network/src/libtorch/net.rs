@@ -154,7 +154,7 @@ impl Conv {
     /// `max(conv(x) + bias, 0)`.
     fn relu(&self, x: &Tensor) -> Result<Tensor, TchError> {
         if self.fused {
-            let (one, bias) = ([1, 1], Some(&self.bias));
+            let (one, bias) = ([1i64, 1], Some(&self.bias));
             return x.f_cudnn_convolution_relu(&self.weight, bias, one, one, one, 1);
         }
         self.plain(x)?.f_relu_()
@@ -163,7 +163,7 @@ impl Conv {
     /// `max(conv(x) + bias + skip, 0)`.
     fn add_relu(&self, x: &Tensor, skip: &Tensor) -> Result<Tensor, TchError> {
         if self.fused {
-            let (one, bias) = ([1, 1], Some(&self.bias));
+            let (one, bias) = ([1i64, 1], Some(&self.bias));
             return x.f_cudnn_convolution_add_relu(&self.weight, skip, 1.0, bias, one, one, one, 1);
         }
         self.plain(x)?.f_add_(skip)?.f_relu_()
