@@ -12,6 +12,7 @@ use tengen_inference::LeafEvaluator;
 use crate::{NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights};
 
 /// What a build without LibTorch says about its devices.
+#[cfg(not(feature = "libtorch"))]
 const NOT_BUILT: &str = "this build has no LibTorch: run scripts/libtorch.sh, set the two lines it \
      prints, and build with `--features libtorch` (docs/gpu.md), or use the device `cpu`";
 

@@ -66,9 +66,9 @@ impl LibtorchBody {
     }
 
     /// The gradients of the last forward pass's weights, from those of its features.
-    pub(crate) fn backward(&mut self, slopes: &Features) -> Result<Weights, NetworkError> {
+    pub(crate) fn backward(&self, slopes: &Features) -> Result<Weights, NetworkError> {
         self.take_all_cores();
-        let Some(pass) = &mut self.last else { return Ok(Weights::default()) };
+        let Some(pass) = &self.last else { return Ok(Weights::default()) };
         let gradients = || -> Result<Vec<Tensor>, TchError> {
             let part = |features: &Tensor, slopes: &[f32]| {
                 let slopes = Tensor::f_from_slice(slopes)?.f_view_as(features)?;
