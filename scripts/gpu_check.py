@@ -111,11 +111,12 @@ for blocks, channels, side, batch in SMALL_TRAINING if args.small else TRAINING:
 config = "configs/quickstart.toml" if args.small else "configs/9x9-gpu.toml"
 with Busy() as busy:
     found = tengen("bench", "selfplay", "--config", config, "--device", ",".join(devices),
-                   "--precision", precisions[0], "--seconds", 2 if args.small else 30)
+                   "--precision", precisions[0], "--rounds", 1 if args.small else 3,
+                   "--seconds", 1 if args.small else 6)
 found["device_busy_share"] = busy.share()
 facts["selfplay"].append(found)
 say(f"self-play with {config} on {', '.join(devices)}: {found['evals_per_s']:,.0f} evaluations/s, "
-    f"{found['moves_per_s']:,.0f} moves/s, {found['games_per_s_of_area_moves']:.2f} games/s of as many "
-    f"moves as points, busy {busy.share()}")
+    f"{found['share_of_bare']:.0%} of the evaluators alone, {found['moves_per_s']:,.0f} moves/s, "
+    f"{found['games_per_hour']:,.0f} games an hour, busy {busy.share()}")
 facts["seconds"] = time.time() - began
 print(json.dumps(facts))

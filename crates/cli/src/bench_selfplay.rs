@@ -10,7 +10,6 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 use tengen_inference::{CachedEvaluator, Leaf, LeafEvaluator};
-use tengen_network::NativeEvaluator;
 use tengen_record::encode;
 use tengen_rules::{BoardSize, Symmetry};
 use tengen_search::SearchConfig;
@@ -20,7 +19,7 @@ use tengen_selfplay::{
 
 use crate::bench_inference::{peak_memory_mib, positions};
 use crate::config::Config;
-use crate::players::MAX_BATCH;
+use crate::devices::DeviceArgs;
 
 /// `tengen bench selfplay`.
 #[derive(Clone, Debug, Args)]
@@ -49,6 +48,9 @@ pub struct SelfPlayBenchArgs {
     /// Seconds a slice.
     #[arg(long, default_value_t = 2.0)]
     pub seconds: f64,
+    /// Where the network is computed; workers take the devices in turn.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
     /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,
@@ -73,20 +75,25 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
         bail!("{}", problems.join("; "));
     }
     let weights = config.network.init_weights(config.run.seed)?;
-    let native = NativeEvaluator::new(&config.network, &weights, MAX_BATCH)?;
+    let devices = args.devices.over(&config.device)?;
+    let evaluator = |worker: usize| devices.evaluator(&config.network, &weights, worker);
     let slice = Duration::from_secs_f64(args.seconds.clamp(0.1, 600.0));
 
     let mut pool =
         SelfPlayPool::new(&settings, &config.selfplay, &config.search, 0, config.run.seed);
     let workers = pool.workers();
-    let mut evaluators: Vec<Box<dyn LeafEvaluator>> = (0..workers)
-        .map(|_| match config.selfplay.cache_positions {
-            0 => Box::new(native.clone()) as _,
-            positions => Box::new(CachedEvaluator::new(native.clone(), positions)) as _,
+    let mut evaluators = (0..workers)
+        .map(|worker| {
+            let own = evaluator(worker)?;
+            Ok(match config.selfplay.cache_positions {
+                0 => own,
+                positions => Box::new(CachedEvaluator::new(own, positions)) as _,
+            })
         })
-        .collect();
+        .collect::<Result<Vec<Box<dyn LeafEvaluator>>>>()?;
+    let mut alone = (0..workers).map(evaluator).collect::<Result<Vec<_>, _>>()?;
     let batch = config.selfplay.games_in_flight * config.selfplay.leaves_per_step;
-    let states = positions(settings.size, batch.min(MAX_BATCH.get()))?;
+    let states = positions(settings.size, batch.min(devices.max_batch))?;
     let valid: Vec<Symmetry> =
         Symmetry::all().into_iter().filter(|s| s.valid_for(settings.size)).collect();
     let leaves: Vec<Leaf<'_>> = (states.iter().enumerate())
@@ -104,7 +111,7 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
     let mut total = PoolStats::default();
     let (mut bare_rates, mut by_clock, mut by_core) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..args.rounds {
-        let bare = Slice::of(|| alone(&native, &leaves, workers, slice))?;
+        let bare = Slice::of(|| by_themselves(&mut alone, &leaves, slice))?;
         let mut stats = PoolStats::default();
         let pool = Slice::of(|| {
             stats = play(&mut lengths)?;
@@ -118,13 +125,15 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
     }
     let share_by_clock = median(&mut by_clock);
     let share = if by_core.is_empty() { share_by_clock } else { median(&mut by_core) };
-    let (short_games, checksum) = signature(&native, &config, &settings)?;
+    let (short_games, checksum) = signature(&mut *alone[0], &config, &settings)?;
     // Too few games end within a bench to count them: how long they get is seen sooner.
     let seen = if lengths.len() >= 10 { &lengths } else { &short_games };
     let mean_length = seen.iter().sum::<usize>() as f64 / seen.len() as f64;
     let moves_per_s = total.moves as f64 / total.seconds;
     Ok(json!({
         "what": "selfplay",
+        "devices": devices.inference,
+        "precision": devices.precision,
         "width": settings.size.width(),
         "height": settings.size.height(),
         "blocks": config.network.blocks,
@@ -190,23 +199,23 @@ fn processor_seconds() -> Option<f64> {
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-/// The evaluator alone: every thread asks a clone of it for the same leaves until the time is up.
-fn alone(
-    native: &NativeEvaluator,
+/// Evaluators without games: each thread asks its own for the same leaves until the time is up.
+fn by_themselves(
+    evaluators: &mut [Box<dyn LeafEvaluator>],
     leaves: &[Leaf<'_>],
-    threads: usize,
     limit: Duration,
 ) -> Result<u64> {
     let began = Instant::now();
-    let work = || -> Result<u64> {
-        let (mut own, mut done) = (native.clone(), 0);
+    let work = |own: &mut dyn LeafEvaluator| -> Result<u64> {
+        let mut done = 0;
         while began.elapsed() < limit {
             done += own.evaluate(leaves)?.len() as u64;
         }
         Ok(done)
     };
     std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let running: Vec<_> =
+            evaluators.iter_mut().map(|own| scope.spawn(|| work(&mut **own))).collect();
         let mut total = 0;
         for thread in running {
             let Ok(done) = thread.join() else { bail!("a thread of the bench panicked") };
@@ -219,7 +228,7 @@ fn alone(
 /// A few short games of the first seeds, whatever the time and the threads: their lengths, and a
 /// hash that only a change of what is played moves.
 fn signature(
-    native: &NativeEvaluator,
+    evaluator: &mut dyn LeafEvaluator,
     config: &Config,
     settings: &GameSettings,
 ) -> Result<(Vec<usize>, String)> {
@@ -232,8 +241,7 @@ fn signature(
     for counter in 0..2 {
         let seed = game_seed(config.run.seed, counter);
         let players = [String::new(), String::new()];
-        let mut evaluator = native.clone();
-        let game = play_game(&mut evaluator, &selfplay, &search, settings, seed, players)?;
+        let game = play_game(evaluator, &selfplay, &search, settings, seed, players)?;
         hasher.update(&encode(&game));
         lengths.push(game.turns.len());
     }
@@ -260,6 +268,7 @@ mod tests {
             games: Some(2),
             rounds: 1,
             seconds: 0.3,
+            devices: DeviceArgs::default(),
             json: true,
         };
         let (one, two) = (run(&args(1)).unwrap(), run(&args(2)).unwrap());

@@ -141,6 +141,7 @@ fn train(args: &AblateArgs, variant: &Variant, ledger: &mut Ledger, stop: &Stop)
         until_steps: args.steps,
         until_minutes: None,
         accept_config_change: false,
+        devices: crate::devices::DeviceArgs::default(),
     };
     let limit = match left {
         Some(left) => stop.within(Duration::from_secs_f64(left.clamp(0.0, 1e7))),
@@ -173,7 +174,7 @@ fn compare(
     let player = |name: &str| -> Result<Player> {
         let dir = RunDir::new(args.dir.join(name));
         let (store, _) = dir.open_existing()?;
-        Player::of_run(&dir, &find_network(&store, "best")?)
+        Player::of_run(&dir, &find_network(&store, "best")?, &base.config.device)
     };
     let start = base.config.rules.settings()?.initial_state();
     let plan = MatchPlan {
