@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::bench_subject::SubjectArgs;
 use crate::devices::DeviceArgs;
 use crate::engines::{AnalysisArgs, GtpArgs};
 
@@ -505,18 +506,9 @@ pub enum BenchCommand {
 /// `tengen bench inference`.
 #[derive(Clone, Debug, Args)]
 pub struct InferenceBenchArgs {
-    /// The config file; without one, the defaults.
-    #[arg(long)]
-    pub config: Option<PathBuf>,
-    /// Another board side than the config's.
-    #[arg(long)]
-    pub size: Option<usize>,
-    /// Another number of blocks than the config's.
-    #[arg(long)]
-    pub blocks: Option<usize>,
-    /// Another number of channels than the config's.
-    #[arg(long)]
-    pub channels: Option<usize>,
+    /// What is measured.
+    #[command(flatten)]
+    pub subject: SubjectArgs,
     /// Positions a batch.
     #[arg(long, default_value_t = 32)]
     pub batch: usize,
@@ -544,18 +536,9 @@ pub struct InferenceBenchArgs {
 /// `tengen bench train`.
 #[derive(Clone, Debug, Args)]
 pub struct TrainBenchArgs {
-    /// The config file; without one, the defaults.
-    #[arg(long)]
-    pub config: Option<PathBuf>,
-    /// Another board side than the config's.
-    #[arg(long)]
-    pub size: Option<usize>,
-    /// Another number of blocks than the config's.
-    #[arg(long)]
-    pub blocks: Option<usize>,
-    /// Another number of channels than the config's.
-    #[arg(long)]
-    pub channels: Option<usize>,
+    /// What is measured.
+    #[command(flatten)]
+    pub subject: SubjectArgs,
     /// Another batch than the config's.
     #[arg(long)]
     pub batch: Option<usize>,

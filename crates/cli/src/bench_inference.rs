@@ -12,21 +12,14 @@ use tengen_network::{
 use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
 
 use crate::args::InferenceBenchArgs;
-use crate::config::Config;
 
 /// Turns that two paths measured beside each other take: a median of each is given.
 const TURNS: u32 = 5;
 
 /// Measures one path on the positions of one game.
 pub fn run(args: &InferenceBenchArgs) -> Result<Value> {
-    let config = args.config.as_deref().map(Config::load).transpose()?.unwrap_or_default();
-    let mut network = config.network;
-    network.blocks = args.blocks.unwrap_or(network.blocks);
-    network.channels = args.channels.unwrap_or(network.channels);
-    let size = match args.size {
-        Some(side) => BoardSize::square(side)?,
-        None => config.rules.settings()?.size,
-    };
+    let (config, settings) = args.subject.read()?;
+    let (network, size) = (config.network, settings.size);
     let capacity = NonZeroUsize::new(args.batch).context("--batch must be at least 1")?;
     if args.threads == 0 {
         bail!("--threads must be at least 1");
@@ -233,15 +226,18 @@ pub fn peak_memory_mib() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench_subject::SubjectArgs;
     use crate::devices::DeviceArgs;
 
     #[test]
     fn the_checksum_is_that_of_the_answers_and_of_nothing_else() {
         let args = |threads| InferenceBenchArgs {
-            config: None,
-            size: Some(5),
-            blocks: Some(1),
-            channels: Some(8),
+            subject: SubjectArgs {
+                config: None,
+                size: Some(5),
+                blocks: Some(1),
+                channels: Some(8),
+            },
             batch: 7,
             threads,
             seconds: 0.1,

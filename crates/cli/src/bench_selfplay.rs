@@ -3,7 +3,6 @@
 //! The two take turns in slices of the same run, and are compared by the processor time they use
 //! where the system tells it: a machine shared with others then makes no difference.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -11,31 +10,23 @@ use clap::Args;
 use serde_json::{Value, json};
 use tengen_inference::{CachedEvaluator, Leaf, LeafEvaluator};
 use tengen_record::encode;
-use tengen_rules::{BoardSize, Symmetry};
+use tengen_rules::Symmetry;
 use tengen_search::SearchConfig;
 use tengen_selfplay::{
     GameSettings, PoolStats, SelfPlayConfig, SelfPlayPool, game_seed, play_game,
 };
 
 use crate::bench_inference::{peak_memory_mib, positions};
+use crate::bench_subject::SubjectArgs;
 use crate::config::Config;
 use crate::devices::DeviceArgs;
 
 /// `tengen bench selfplay`.
 #[derive(Clone, Debug, Args)]
 pub struct SelfPlayBenchArgs {
-    /// The config file; without one, the defaults.
-    #[arg(long)]
-    pub config: Option<PathBuf>,
-    /// Another board side than the config's.
-    #[arg(long)]
-    pub size: Option<usize>,
-    /// Another number of blocks than the config's.
-    #[arg(long)]
-    pub blocks: Option<usize>,
-    /// Another number of channels than the config's.
-    #[arg(long)]
-    pub channels: Option<usize>,
+    /// What is measured.
+    #[command(flatten)]
+    pub subject: SubjectArgs,
     /// Another number of worker threads than the config's.
     #[arg(long)]
     pub workers: Option<usize>,
@@ -61,13 +52,7 @@ pub fn run(args: &SelfPlayBenchArgs) -> Result<Value> {
     if args.rounds == 0 {
         bail!("--rounds must be at least 1");
     }
-    let mut config = args.config.as_deref().map(Config::load).transpose()?.unwrap_or_default();
-    let mut settings = config.rules.settings()?;
-    if let Some(side) = args.size {
-        settings.size = BoardSize::square(side)?;
-    }
-    config.network.blocks = args.blocks.unwrap_or(config.network.blocks);
-    config.network.channels = args.channels.unwrap_or(config.network.channels);
+    let (mut config, settings) = args.subject.read()?;
     config.selfplay.workers = args.workers.unwrap_or(config.selfplay.workers);
     config.selfplay.games_in_flight = args.games.unwrap_or(config.selfplay.games_in_flight);
     let problems = [config.network.validate(), config.selfplay.validate()].concat();
@@ -260,10 +245,12 @@ mod tests {
     #[test]
     fn the_checksum_is_that_of_the_games_and_of_nothing_else() {
         let args = |workers| SelfPlayBenchArgs {
-            config: None,
-            size: Some(4),
-            blocks: Some(1),
-            channels: Some(8),
+            subject: SubjectArgs {
+                config: None,
+                size: Some(4),
+                blocks: Some(1),
+                channels: Some(8),
+            },
             workers: Some(workers),
             games: Some(2),
             rounds: 1,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tengen_network::DeviceKind;
-use tengen_rules::BoardSize;
+use tengen_selfplay::GameSettings;
 
 use crate::args::TrainBenchArgs;
 use crate::bench_inference::peak_memory_mib;
@@ -12,15 +12,12 @@ use crate::config::Config;
 /// Trains the first network for some steps on the device asked for, and on the native pass beside
 /// it if that is asked for too.
 pub fn run(args: &TrainBenchArgs) -> Result<Value> {
-    let mut config = args.config.as_deref().map(Config::load).transpose()?.unwrap_or_default();
-    config.network.blocks = args.blocks.unwrap_or(config.network.blocks);
-    config.network.channels = args.channels.unwrap_or(config.network.channels);
+    let (mut config, settings) = args.subject.read()?;
     config.trainer.batch_size = args.batch.unwrap_or(config.trainer.batch_size);
-    let size = args.size.map(BoardSize::square).transpose()?;
     let device = args.devices.over(&config.device)?.training;
-    let mut facts = measure(&config, size, device, args.steps)?;
+    let mut facts = measure(&config, &settings, device, args.steps)?;
     if args.compare_native {
-        let native = measure(&config, size, DeviceKind::Cpu, args.steps)?;
+        let native = measure(&config, &settings, DeviceKind::Cpu, args.steps)?;
         let rate = |facts: &Value| facts["median_samples_per_s"].as_f64().unwrap_or(f64::NAN);
         facts["times_as_fast_as_native"] = json!(rate(&facts) / rate(&native));
         facts["native"] = native;
@@ -32,12 +29,10 @@ pub fn run(args: &TrainBenchArgs) -> Result<Value> {
 /// config, steps and kind of processor alone.
 fn measure(
     config: &Config,
-    size: Option<BoardSize>,
+    settings: &GameSettings,
     device: DeviceKind,
     steps: u64,
 ) -> Result<Value> {
-    let mut settings = config.rules.settings()?;
-    settings.size = size.unwrap_or(settings.size);
     let folder = std::env::temp_dir().join(format!("tengen-bench-train-{}", std::process::id()));
     let (network, start, seed) = (&config.network, settings.initial_state(), config.run.seed);
     let found =

@@ -9,6 +9,7 @@ mod bench;
 mod bench_inference;
 mod bench_rules;
 mod bench_selfplay;
+mod bench_subject;
 mod bench_train;
 mod commands;
 mod config;

@@ -8,9 +8,9 @@ use tengen_analysis::{AnalysisError, Limits, ParallelSearch};
 use tengen_inference::LeafEvaluator;
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{Color, GameState, Move, Outcome};
-use tengen_search::{SearchConfig, Tree, choose_move, policy_target, run_search};
+use tengen_search::{SearchConfig, Tree, choose_move, run_search};
 
-use crate::game::stones;
+use crate::game::{stones, thought};
 use crate::opening::stream;
 use crate::program::Reply;
 use crate::{Program, ProgramFault, Slot};
@@ -193,15 +193,7 @@ impl DuelGame<'_> {
         };
         let root = tree.root();
         let mv = self.state.size().move_at(choose_move(&root, 0.0, &mut self.rng));
-        let policy = policy_target(&root, search);
-        let thought = (!policy.is_empty()).then(|| SearchRecord {
-            policy,
-            root_value: root.value.get(),
-            visits: root.visits,
-            is_target: false,
-            weight: 0.0,
-        });
-        Ok(Ok((Reply::Move(mv), thought)))
+        Ok(Ok((Reply::Move(mv), thought(&root, search))))
     }
 
     /// Makes a move that `side` chose, if the referee lets it, and tells the other side.

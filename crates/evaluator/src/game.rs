@@ -5,7 +5,9 @@ use rand_chacha::ChaCha8Rng;
 use tengen_inference::Evaluation;
 use tengen_record::{EndReason, GameRecord, SearchRecord, Turn};
 use tengen_rules::{Color, GameState, Move, Outcome, Point, Symmetry};
-use tengen_search::{PendingLeaf, SearchConfig, Selected, Tree, choose_move, policy_target};
+use tengen_search::{
+    PendingLeaf, RootStats, SearchConfig, Selected, Tree, choose_move, policy_target,
+};
 
 use crate::Slot;
 
@@ -95,15 +97,7 @@ impl Game {
         }
         let root = tree.root();
         let mv = self.state.size().move_at(choose_move(&root, 0.0, &mut self.rng));
-        let policy = policy_target(&root, search);
-        // Match games are for judging, not for training: nothing here is a target.
-        let search = (!policy.is_empty()).then(|| SearchRecord {
-            policy,
-            root_value: root.value.get(),
-            visits: root.visits,
-            is_target: false,
-            weight: 0.0,
-        });
+        let search = thought(&root, search);
         self.state.play(mv).expect("the search offers legal moves only");
         self.turns.push(Turn { mv, search });
         if !self.is_done() {
@@ -139,6 +133,19 @@ impl Game {
     fn tree(&mut self, side: Side) -> &mut Tree {
         self.trees[side.index()].as_mut().expect("a tree is away only while it advances")
     }
+}
+
+/// What a search found, for the record. Match games are for judging, not for training: nothing in
+/// them is a target.
+pub(crate) fn thought(root: &RootStats, search: &SearchConfig) -> Option<SearchRecord> {
+    let policy = policy_target(root, search);
+    (!policy.is_empty()).then(|| SearchRecord {
+        policy,
+        root_value: root.value.get(),
+        visits: root.visits,
+        is_target: false,
+        weight: 0.0,
+    })
 }
 
 /// The stones of `color` on the board, in order of their points: what a record calls its set-up.
