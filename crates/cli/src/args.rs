@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use tengen_network::{DeviceKind, Precision};
 
 use crate::bench_subject::SubjectArgs;
-use crate::devices::DeviceArgs;
+use crate::devices::{DeviceArgs, precision};
 use crate::engines::{AnalysisArgs, GtpArgs};
 
 /// Go self-play training, the AlphaGo Zero way: generate, train, gate, promote.
@@ -98,9 +99,21 @@ pub struct LoopArgs {
     /// Take a changed config for an existing run; the change is recorded.
     #[arg(long)]
     pub accept_config_change: bool,
-    /// Where the network is computed.
-    #[command(flatten)]
-    pub devices: DeviceArgs,
+    // Not flattened: an optional group of arguments that holds another group reads as absent.
+    /// Where the network is computed: cpu, libtorch:cpu, cuda:0, …; several with commas are shared by
+    /// the workers. Default: the config's.
+    #[arg(long, value_delimiter = ',')]
+    pub device: Vec<DeviceKind>,
+    /// Numbers of the network's tower in evaluation: f32, bf16 or fp16. Default: the config's.
+    #[arg(long, value_parser = precision)]
+    pub precision: Option<Precision>,
+}
+
+impl LoopArgs {
+    /// The devices asked for.
+    pub fn devices(&self) -> DeviceArgs {
+        DeviceArgs { device: self.device.clone(), precision: self.precision }
+    }
 }
 
 /// `tengen selfplay`.

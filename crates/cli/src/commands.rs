@@ -100,7 +100,7 @@ fn work(args: &LoopArgs, parts: Parts, worker: &str) -> Result<()> {
     if let Some(seed) = args.seed {
         config.run.seed = seed;
     }
-    config.device = args.devices.over(&config.device)?;
+    config.device = args.devices().over(&config.device)?;
     let dir = RunDir::new(args.run.clone().unwrap_or_else(|| config.run.dir.clone()));
     dir.create()?;
     logging::init(Some(dir.path()))?;

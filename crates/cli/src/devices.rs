@@ -16,7 +16,8 @@ pub struct DeviceArgs {
     pub precision: Option<Precision>,
 }
 
-fn precision(name: &str) -> Result<Precision, String> {
+/// Reads `--precision`.
+pub fn precision(name: &str) -> Result<Precision, String> {
     Precision::named(name).ok_or_else(|| format!("{name:?} is none of f32, bf16, fp16"))
 }
 

@@ -141,7 +141,8 @@ fn train(args: &AblateArgs, variant: &Variant, ledger: &mut Ledger, stop: &Stop)
         until_steps: args.steps,
         until_minutes: None,
         accept_config_change: false,
-        devices: crate::devices::DeviceArgs::default(),
+        device: Vec::new(),
+        precision: None,
     };
     let limit = match left {
         Some(left) => stop.within(Duration::from_secs_f64(left.clamp(0.0, 1e7))),
