@@ -101,6 +101,10 @@ fn a_match_by_the_clock_plays_with_the_threads_it_is_given() {
     let facts = json(&[&board[..], &clock].concat());
     assert_eq!((&facts["seconds"], &facts["games"]), (&0.005.into(), &2.into()));
     assert!(facts["seconds_per_move"][0].as_f64().unwrap() >= 0.005);
+    // Less time than one evaluation takes: a move all the same.
+    let hasty = ["match", "rollouts", "rollouts", "--size", "9", "--games", "2", "--dir", dir];
+    let facts = json(&[&hasty[..], &["--seconds", "0.001", "--json"]].concat());
+    assert_eq!(facts["games"], 2);
     for wrong in [["--seconds", "0"], ["--seconds", "NaN"], ["--search-threads", "2"]] {
         assert_ne!(tengen(&[&board[..], &wrong].concat()).status.code(), Some(0), "{wrong:?}");
     }

@@ -187,8 +187,16 @@ impl DuelGame<'_> {
             }
             Seat::Clock { threads, time } => {
                 let tree = Tree::new(self.state.clone(), search);
-                threads.start(tree, Limits::time(*time), self.rng.random());
-                threads.wait()?
+                let seed = self.rng.random();
+                threads.start(tree, Limits::time(*time), seed);
+                let tree = threads.wait()?;
+                if tree.is_root_expanded() {
+                    tree
+                } else {
+                    // So little time that nothing was seen: one look is the least to move by.
+                    threads.start(tree, Limits::visits(1), seed);
+                    threads.wait()?
+                }
             }
         };
         let root = tree.root();
