@@ -8,6 +8,12 @@ use tengen_search::SearchConfig;
 use crate::args::BenchCommand;
 use crate::{bench_inference, bench_selfplay, bench_train};
 
+/// The middle one, of at least one value.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 /// Runs one bench and prints it.
 pub fn run(what: &BenchCommand) -> Result<()> {
     let (facts, as_json) = match what {

@@ -12,6 +12,7 @@ use tengen_network::{
 use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
 
 use crate::args::InferenceBenchArgs;
+use crate::bench::median;
 
 /// Turns that two paths measured beside each other take: a median of each is given.
 const TURNS: u32 = 5;
@@ -152,9 +153,7 @@ impl Path {
 
     /// The median of the turns.
     fn rate(&self) -> f64 {
-        let mut rates = self.rates.clone();
-        rates.sort_by(f64::total_cmp);
-        rates[rates.len() / 2]
+        median(&mut self.rates.clone())
     }
 }
 

@@ -16,6 +16,7 @@ use tengen_selfplay::{
     GameSettings, PoolStats, SelfPlayConfig, SelfPlayPool, game_seed, play_game,
 };
 
+use crate::bench::median;
 use crate::bench_inference::{peak_memory_mib, positions};
 use crate::bench_subject::SubjectArgs;
 use crate::config::Config;
@@ -231,11 +232,6 @@ fn signature(
         lengths.push(game.turns.len());
     }
     Ok((lengths, hasher.finalize().to_hex()[..16].to_owned()))
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 #[cfg(test)]

@@ -237,7 +237,8 @@ impl Pipeline<'_> {
             training.add_candidate(self.dir, self.config, &mut self.store)?;
             return Ok(true);
         }
-        let due = training.is_due(self.config, Stored::of(&self.store)?)
+        let due = training
+            .is_due(self.config, Stored::of(&self.store, self.store.counts()?.positions)?)
             && training.step() < self.until_steps;
         if due {
             training.steps(

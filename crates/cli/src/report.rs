@@ -120,17 +120,12 @@ fn closing_matches(dir: &RunDir, config: &Config, store: &Store, stop: &Stop) ->
 
 fn measure(config: &Config, a: &Player, b: &Player, stop: &Stop) -> Result<Tally> {
     let gate = GateConfig { pairs: config.run.closing_games.div_ceil(2), ..config.gate.clone() };
-    let settings = config.rules.settings()?;
+    let start = config.rules.settings()?.initial_state();
     let plan = MatchPlan {
-        gate: &gate,
-        search: &config.search,
-        start: &settings.initial_state(),
-        visits: [gate.visits; 2],
-        one_colour: false,
-        clock: None,
         seed: config.run.seed ^ 0xC105_1E6A,
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
+        ..MatchPlan::even(&gate, &config.search, &start)
     };
     let mut slots = Vec::new();
     play(&plan, a, b, &[], stop, &mut |(pair, colour, points, _)| {

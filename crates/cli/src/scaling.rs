@@ -2,7 +2,6 @@
 //! difference is worth.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -28,15 +27,12 @@ pub enum ScalingCommand {
     Handicap(HandicapArgs),
 }
 
-/// `tengen scaling visits`.
+/// A player at rising levels of something.
 #[derive(Debug, Args)]
-pub struct VisitsArgs {
+pub struct ScaleArgs {
     /// A player, as for `tengen match`.
     #[arg(long)]
     pub net: String,
-    /// Simulations a move, rising.
-    #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 128])]
-    pub visits: Vec<u32>,
     /// Games between neighbours, and all else about a match.
     #[command(flatten)]
     pub terms: MatchTerms,
@@ -48,27 +44,29 @@ pub struct VisitsArgs {
     pub json: bool,
 }
 
+/// `tengen scaling visits`.
+#[derive(Debug, Args)]
+pub struct VisitsArgs {
+    /// Simulations a move, rising.
+    #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 128])]
+    pub visits: Vec<u32>,
+    /// Who plays, and what is written.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
+}
+
 /// `tengen scaling threads`.
 #[derive(Debug, Args)]
 pub struct ThreadsArgs {
-    /// A player, as for `tengen match`.
-    #[arg(long)]
-    pub net: String,
     /// Threads of one search, rising.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     pub search_threads: Vec<u32>,
     /// Seconds a move.
     #[arg(long, default_value_t = 0.5)]
     pub seconds: f64,
-    /// Games between neighbours, and all else about a match.
+    /// Who plays, and what is written.
     #[command(flatten)]
-    pub terms: MatchTerms,
-    /// Folder for `scaling.svg`, `scaling.json` and `scaling.csv`.
-    #[arg(long, default_value = ".")]
-    pub out: PathBuf,
-    /// Facts as JSON on standard output.
-    #[arg(long)]
-    pub json: bool,
+    pub scale: ScaleArgs,
 }
 
 /// `tengen scaling handicap`.
@@ -121,32 +119,29 @@ fn rising(values: &[u32], option: &str) -> Result<()> {
 
 fn visits(args: &VisitsArgs) -> Result<()> {
     rising(&args.visits, "--visits")?;
-    let scale = Scale { net: &args.net, what: "visits", levels: &args.visits, terms: &args.terms };
-    scale.show(&scale.measure(|stronger, weaker| ([stronger, weaker], None))?, &args.out, args.json)
+    let scale = Scale { args: &args.scale, what: "visits", levels: &args.visits };
+    scale.show(&scale.measure(|stronger, weaker| ([stronger, weaker], None))?)
 }
 
 fn threads(args: &ThreadsArgs) -> Result<()> {
     rising(&args.search_threads, "--search-threads")?;
     let count = |threads: u32| threads as usize;
     let most = args.search_threads.last().copied().map_or(1, count);
-    Clock::new(args.seconds, [most; 2])?;
-    let time = Duration::from_secs_f64(args.seconds);
-    let levels = &args.search_threads;
-    let scale = Scale { net: &args.net, what: "threads", levels, terms: &args.terms };
+    let clock = Clock::new(args.seconds, [most; 2])?;
+    let scale = Scale { args: &args.scale, what: "threads", levels: &args.search_threads };
     // Visits have no say where there is a clock.
     let spots = scale.measure(|stronger, weaker| {
-        ([1; 2], Some(Clock { time, threads: [count(stronger), count(weaker)] }))
+        ([1; 2], Some(Clock { threads: [count(stronger), count(weaker)], ..clock }))
     })?;
-    scale.show(&spots, &args.out, args.json)
+    scale.show(&spots)
 }
 
 /// A player at rising levels of something, each against the one below it.
 struct Scale<'a> {
-    net: &'a str,
+    args: &'a ScaleArgs,
     /// What rises.
     what: &'static str,
     levels: &'a [u32],
-    terms: &'a MatchTerms,
 }
 
 impl Scale<'_> {
@@ -159,14 +154,14 @@ impl Scale<'_> {
             // The stronger one is the first player: a score above a half is what one expects.
             let (visits, clock) = sides(two[1], two[0]);
             let wanted = Wanted {
-                a: self.net,
-                b: self.net,
+                a: &self.args.net,
+                b: &self.args.net,
                 visits,
                 clock,
                 handicap: 0,
                 sprt: None,
                 fresh: false,
-                terms: self.terms,
+                terms: &self.args.terms,
             };
             let played = play_out(&wanted, &stop)?;
             if stop.now() {
@@ -188,7 +183,8 @@ impl Scale<'_> {
         Ok(self.levels.iter().zip(fitted).enumerate().map(spot).collect())
     }
 
-    fn show(&self, spots: &[Spot], out: &Path, as_json: bool) -> Result<()> {
+    fn show(&self, spots: &[Spot]) -> Result<()> {
+        let out = &self.args.out;
         let rows = rows(spots, self.what);
         let write = |name: &str, text: &str| {
             let path = out.join(name);
@@ -197,8 +193,8 @@ impl Scale<'_> {
         write("scaling.json", &serde_json::to_string_pretty(&rows)?)?;
         write("scaling.csv", &csv(spots, self.what))?;
         draw(spots, self.what, &out.join("scaling.svg"))?;
-        if as_json {
-            println!("{}", json!({ "net": self.net, "rows": rows }));
+        if self.args.json {
+            println!("{}", json!({ "net": self.args.net, "rows": rows }));
         } else {
             print!("{}", table(spots, self.what));
             println!("written: scaling.svg, scaling.json and scaling.csv in {}", out.display());

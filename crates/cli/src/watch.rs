@@ -217,23 +217,13 @@ fn facts(seen: &Seen) -> Result<Value> {
     let record = &seen.record;
     let Standing { now, searched } = standing(record)?;
     let vertex = |mv: Move| record.size.vertex(mv);
-    let rows: Vec<String> = (0..record.size.height())
-        .map(|row| {
-            let stone = |col| match now.stone(record.size.point(col, row)) {
-                Some(Color::Black) => 'X',
-                Some(Color::White) => 'O',
-                None => '.',
-            };
-            (0..record.size.width()).map(stone).collect()
-        })
-        .collect();
     Ok(json!({
         "live": seen.live,
         "network": record.players[0],
         "komi": record.komi.points(),
         "moves": record.turns.iter().map(|turn| vertex(turn.mv)).collect::<Vec<_>>(),
         "to_play": format!("{:?}", now.to_play()).to_lowercase(),
-        "board": rows,
+        "board": now.to_string().lines().collect::<Vec<_>>(),
         "visits": searched.as_ref().map(|(_, search)| search.visits),
         "value_for_black": searched.as_ref().map(|(state, search)| for_black(state, search)),
         "policy": searched.as_ref().map(|(_, search)| {

@@ -4,17 +4,10 @@
 #[path = "common/laws.rs"]
 mod laws;
 
-use std::path::Path;
+#[path = "../../../fuzz/seeds.rs"]
+mod fuzz_seeds;
 
-fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty(), "no seeds for {target}");
-    let read = |path: &std::path::PathBuf| std::fs::read(path).unwrap();
-    files.iter().map(|path| (path.display().to_string(), read(path))).collect()
-}
+use fuzz_seeds::seeds;
 
 #[test]
 fn gtp_seeds_keep_every_law_of_a_session() {

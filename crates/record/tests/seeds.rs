@@ -1,21 +1,13 @@
 //! The seeds of the fuzz targets, and whatever those ever found, read again on every test run.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+#[path = "../../../fuzz/seeds.rs"]
+mod fuzz_seeds;
 
+use fuzz_seeds::seeds;
 use tengen_record::sgf::{SgfGame, SgfSummary, check_tree, parse_trees, to_sgf};
 use tengen_record::{decode, encode};
 use tengen_rules::Rules;
-
-fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty(), "no seeds for {target}");
-    let read = |path: &std::path::PathBuf| std::fs::read(path).unwrap();
-    files.iter().map(|path| (path.display().to_string(), read(path))).collect()
-}
 
 #[test]
 fn sgf_seeds_read_without_panic_and_rewrite_to_themselves() {

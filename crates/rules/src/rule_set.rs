@@ -111,6 +111,11 @@ impl Default for Rules {
 }
 
 impl Rules {
+    /// Whether a finished game's score is its area and nothing else: no prisoners, no tax, no button.
+    pub fn counts_area_alone(&self) -> bool {
+        self.scoring == Scoring::Area && self.tax == Tax::None && !self.button
+    }
+
     /// Tromp–Taylor: positional superko, area scoring, suicide; what AlphaGo Zero scores by.
     pub const fn tromp_taylor() -> Rules {
         Rules {

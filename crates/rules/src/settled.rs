@@ -1,6 +1,6 @@
 //! Positions whose score can no longer change.
 
-use crate::{Color, GameState, Outcome, Scoring, Tax, pass_alive, propose_dead, score_position};
+use crate::{Color, GameState, Outcome, pass_alive, propose_dead, score_position};
 
 impl GameState {
     /// The result that the game comes to however it is played on, as long as nobody destroys what
@@ -11,7 +11,7 @@ impl GameState {
     /// a tax on groups or seki, and with a button.
     pub fn settled(&self) -> Option<Outcome> {
         let rules = self.rules();
-        if rules.scoring != Scoring::Area || rules.tax != Tax::None || rules.button {
+        if !rules.counts_area_alone() {
             return None;
         }
         let [black, white] = Color::BOTH.map(|color| pass_alive(self, color));

@@ -1,6 +1,6 @@
 //! What a `[selfplay]` section must keep to.
 
-use tengen_rules::{Rules, Scoring, Tax};
+use tengen_rules::Rules;
 
 use crate::SelfPlayConfig;
 
@@ -96,8 +96,7 @@ impl SelfPlayConfig {
                 self.komi_stdev
             ));
         }
-        let area_alone = rules.scoring == Scoring::Area && rules.tax == Tax::None && !rules.button;
-        if self.end_when_settled && !area_alone {
+        if self.end_when_settled && !rules.counts_area_alone() {
             problems.push(format!(
                 "selfplay.end_when_settled = true: under {rules} more than the area counts, so no \
                  score is settled before the end"
@@ -110,6 +109,7 @@ impl SelfPlayConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tengen_rules::Tax;
 
     #[test]
     fn every_problem_is_listed() {

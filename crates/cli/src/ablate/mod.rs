@@ -179,15 +179,9 @@ fn compare(
     };
     let start = base.config.rules.settings()?.initial_state();
     let plan = MatchPlan {
-        gate,
-        search: &base.config.search,
-        start: &start,
-        visits: [gate.visits; 2],
-        one_colour: false,
-        clock: None,
         seed: base.config.run.seed ^ 0xAB1A_7E00,
         threads: threads(base.config.selfplay.workers),
-        digest: "",
+        ..MatchPlan::even(gate, &base.config.search, &start)
     };
     let done: Vec<(u32, u8)> = slots.iter().map(|&(pair, colour, _)| (pair, colour)).collect();
     play(&plan, &player(&variant.name)?, &player(&base.name)?, &done, stop, &mut |(

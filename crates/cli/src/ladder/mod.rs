@@ -138,19 +138,13 @@ fn block(
     let complete = done.iter().map(|slot| slot.0 + 1).max().unwrap_or(0);
     let visits = args.visits.unwrap_or(config.gate.visits);
     let gate = GateConfig { pairs: complete + PAIRS_A_BLOCK, visits, ..config.gate.clone() };
-    let settings = config.rules.settings()?;
+    let start = config.rules.settings()?.initial_state();
     let names = blake3::hash(format!("{} {}", a.id(), b.id()).as_bytes());
     let seed = u64::from_le_bytes(names.as_bytes()[..8].try_into().context("a hash is long")?);
     let plan = MatchPlan {
-        gate: &gate,
-        search: &config.search,
-        start: &settings.initial_state(),
-        visits: [visits; 2],
-        one_colour: false,
-        clock: None,
         seed: config.run.seed ^ seed,
         threads: threads(config.selfplay.workers),
-        digest: "",
+        ..MatchPlan::even(&gate, &config.search, &start)
     };
     let mut played = 0;
     let mut keep = |game: StoredGame| {

@@ -100,15 +100,12 @@ pub fn play_out(wanted: &Wanted<'_>, stop: &Stop) -> Result<Played> {
         None => Vec::new(),
     };
     let plan = MatchPlan {
-        gate: &gate,
-        search: &base.search,
-        start: &start,
         visits,
         one_colour,
         clock: wanted.clock,
         seed: terms.seed,
         threads: threads(terms.threads),
-        digest: "",
+        ..MatchPlan::even(&gate, &base.search, &start)
     };
     // All that decides which games come out; how many are wanted does not.
     let identity = json!({

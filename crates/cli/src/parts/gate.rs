@@ -47,6 +47,24 @@ pub struct MatchPlan<'a> {
     pub digest: &'a str,
 }
 
+impl<'a> MatchPlan<'a> {
+    /// Both sides alike, with the gate's visits and colours exchanged; what is left to say is seed,
+    /// threads and digest.
+    pub fn even(gate: &'a GateConfig, search: &'a SearchConfig, start: &'a GameState) -> Self {
+        Self {
+            gate,
+            search,
+            start,
+            visits: [gate.visits; 2],
+            one_colour: false,
+            clock: None,
+            seed: 0,
+            threads: 1,
+            digest: "",
+        }
+    }
+}
+
 /// How long either side thinks, and on how many threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -217,15 +235,10 @@ pub fn judge(
         return void(store, open, tally, format!("the candidate is not fit to play: {error}"));
     }
     let plan = MatchPlan {
-        gate: &gate,
-        search: &config.search,
-        start: &start,
-        visits: [gate.visits; 2],
-        one_colour: false,
-        clock: None,
         seed: run_seed ^ (open.id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
+        ..MatchPlan::even(&gate, &config.search, &start)
     };
     let done: Vec<(u32, u8)> = games.iter().map(|game| (game.pair, game.colour)).collect();
     if decide(&tally, &gate) == Verdict::Undecided {

@@ -34,9 +34,8 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// As the store has them now.
-    pub fn of(store: &Store) -> Result<Self> {
-        let positions = store.counts()?.positions;
+    /// As the store has them now, `positions` of them as it counted.
+    pub fn of(store: &Store, positions: u64) -> Result<Self> {
         Ok(Self { positions, usable: positions - store.withdrawn_positions(u64::MAX)? })
     }
 }
@@ -119,7 +118,7 @@ impl Training {
         until: u64,
     ) -> Result<()> {
         let counts = store.counts()?;
-        let stored = Stored::of(store)?;
+        let stored = Stored::of(store, counts.positions)?;
         if store.withdrawn_networks()? != self.withdrawn {
             tracing::warn!("games were withdrawn or taken back in: the window is filled anew");
             self.fill_window(store)?;
