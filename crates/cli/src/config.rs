@@ -145,9 +145,11 @@ impl Config {
         problems.extend(self.selfplay.validate());
         problems.extend(self.trainer.validate());
         problems.extend(self.gate.validate());
-        if let Ok(settings) = self.rules.settings() {
+        if let (Ok(main), Ok(others)) = (self.rules.settings(), self.rules.others()) {
             // AlphaGo Zero's planes, the only set there is, do not tell the komi.
-            problems.extend(self.selfplay.conflicts(&settings.rules, false));
+            for game in std::iter::once(main).chain(others.into_iter().map(|(_, game)| game)) {
+                problems.extend(self.selfplay.conflicts(&game, false));
+            }
         }
         problems.extend(self.device.validate());
         problems

@@ -1,8 +1,8 @@
 //! What a `[selfplay]` section must keep to.
 
-use tengen_rules::Rules;
+use tengen_rules::free_handicap;
 
-use crate::SelfPlayConfig;
+use crate::{GameSettings, SelfPlayConfig};
 
 impl SelfPlayConfig {
     /// Every problem of the section, each naming its key; empty when games can be played.
@@ -69,11 +69,14 @@ impl SelfPlayConfig {
             ("plain_komi_fraction", self.plain_komi_fraction),
             ("start_fraction", self.start_fraction),
             ("fork_fraction", self.fork_fraction),
+            ("handicap_fraction", self.handicap_fraction),
         ] {
             refuse(fraction(share), key, &share, "from 0 to 1");
         }
         let forks = self.fork_moves;
         refuse(!(1..=10_000).contains(&forks), "fork_moves", &forks, "from 1 to 10000");
+        let stones = self.handicap_stones;
+        refuse(!(2..=9).contains(&stones), "handicap_stones", &stones, "from 2 to 9");
         let first = self.first_visits;
         refuse(!(first > 0.0 && first <= 1.0), "first_visits", &first, "above 0, at most 1");
         refuse(
@@ -85,10 +88,20 @@ impl SelfPlayConfig {
         problems
     }
 
-    /// What of this section does not go with the game of `rules` and a network that sees the komi
+    /// What of this section does not go with the game of `settings` and a network that sees the komi
     /// or (`sees_komi` false) does not; each naming its key.
-    pub fn conflicts(&self, rules: &Rules, sees_komi: bool) -> Vec<String> {
-        let mut problems = Vec::new();
+    pub fn conflicts(&self, settings: &GameSettings, sees_komi: bool) -> Vec<String> {
+        let (mut problems, rules) = (Vec::new(), &settings.rules);
+        if self.handicap_fraction > 0.0
+            && let Err(error) = free_handicap(settings.size, self.handicap_stones)
+        {
+            problems.push(format!(
+                "selfplay.handicap_stones = {} on a board of {}x{}: {error}",
+                self.handicap_stones,
+                settings.size.width(),
+                settings.size.height()
+            ));
+        }
         if self.komi_stdev > 0.0 && !sees_komi {
             problems.push(format!(
                 "selfplay.komi_stdev = {}: the feature set has no komi among its planes, so the same \
@@ -109,7 +122,12 @@ impl SelfPlayConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tengen_rules::Tax;
+    use tengen_rules::{BoardSize, Komi, Rules, Tax};
+
+    fn game(side: usize, rules: Rules) -> GameSettings {
+        let size = BoardSize::square(side).unwrap();
+        GameSettings { size, rules, komi: Komi::from_points(3.5).unwrap() }
+    }
 
     #[test]
     fn every_problem_is_listed() {
@@ -129,23 +147,32 @@ mod tests {
 
     #[test]
     fn a_komi_that_the_network_cannot_see_is_not_varied() {
-        let rules = Rules::tromp_taylor();
+        let game = game(6, Rules::tromp_taylor());
         let varied = SelfPlayConfig { komi_stdev: 1.0, ..SelfPlayConfig::default() };
-        assert!(varied.conflicts(&rules, true).is_empty());
-        let problems = varied.conflicts(&rules, false);
+        assert!(varied.conflicts(&game, true).is_empty());
+        let problems = varied.conflicts(&game, false);
         assert_eq!(problems.len(), 1);
         assert!(problems[0].contains("komi_stdev = 1"), "{problems:?}");
-        assert!(SelfPlayConfig::default().conflicts(&rules, false).is_empty());
+        assert!(SelfPlayConfig::default().conflicts(&game, false).is_empty());
     }
 
     #[test]
     fn only_a_score_of_area_alone_can_be_settled_early() {
         let early = SelfPlayConfig { end_when_settled: true, ..SelfPlayConfig::default() };
         for (name, sound) in [("tromp-taylor", true), ("chinese", true), ("japanese", false)] {
-            let rules = Rules::by_name(name).unwrap();
-            assert_eq!(early.conflicts(&rules, true).is_empty(), sound, "{name}");
+            let game = game(6, Rules::by_name(name).unwrap());
+            assert_eq!(early.conflicts(&game, true).is_empty(), sound, "{name}");
         }
         let taxed = Rules { tax: Tax::All, ..Rules::tromp_taylor() };
-        assert_eq!(early.conflicts(&taxed, true).len(), 1);
+        assert_eq!(early.conflicts(&game(6, taxed), true).len(), 1);
+    }
+
+    #[test]
+    fn a_board_without_room_for_the_stones_is_named() {
+        let uneven = SelfPlayConfig { handicap_fraction: 0.1, ..SelfPlayConfig::default() };
+        assert!(uneven.conflicts(&game(6, Rules::tromp_taylor()), false).is_empty());
+        let uneven = SelfPlayConfig { handicap_stones: 9, ..uneven };
+        let problems = uneven.conflicts(&game(2, Rules::tromp_taylor()), false);
+        assert!(problems[0].contains("handicap_stones = 9 on a board of 2x2"), "{problems:?}");
     }
 }

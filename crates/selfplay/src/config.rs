@@ -95,6 +95,11 @@ pub struct SelfPlayConfig {
     pub fork_fraction: f64,
     /// The latest move of a game that a fork may replace. Default 12.
     pub fork_moves: usize,
+    /// Share of games that begin with handicap stones, Black's, on a free board and with White to move;
+    /// the komi stays. Games that begin from a given position have none. Default 0 (AGZ).
+    pub handicap_fraction: f64,
+    /// The most stones; their number is drawn evenly from 2 to it. Default 2.
+    pub handicap_stones: usize,
     /// Share of the visits (`search.visits`, `cheap_visits`) that the run's first games have.
     /// Default 1; KataGo 0.6.
     pub first_visits: f64,
@@ -138,6 +143,8 @@ impl Default for SelfPlayConfig {
             start_fraction: 0.5,
             fork_fraction: 0.0,
             fork_moves: 12,
+            handicap_fraction: 0.0,
+            handicap_stones: 2,
             first_visits: 1.0,
             visits_growth_games: 0,
             cache_positions: 0,

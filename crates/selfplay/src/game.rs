@@ -1,8 +1,12 @@
 //! What all games of a run have in common.
 
+use std::sync::Arc;
+
+use rand::Rng;
 use tengen_rules::Symmetry;
 use tengen_search::SearchConfig;
 
+use crate::seed::mixture_stream;
 use crate::{Conditions, GameSettings, ResignStudy, SelfPlayConfig, StartError};
 
 /// Everything but the seed that decides how a game goes; shared by all slots of a run.
@@ -19,6 +23,8 @@ pub struct GameDefinition {
     pub(crate) move_limit: usize,
     /// As the run's config has it, before growth.
     search: SearchConfig,
+    /// Games of other boards, rules or komi, each with its share of all.
+    others: Vec<(f64, Arc<GameDefinition>)>,
 }
 
 impl GameDefinition {
@@ -42,12 +48,35 @@ impl GameDefinition {
             conditions: Conditions { resign_below, ..Conditions::default() },
             symmetries,
             move_limit: config.move_limit(size.area()),
+            others: Vec::new(),
         };
         game.set_visits();
         game
     }
 
-    /// The same games under other conditions.
+    /// The same games with others among them, each with its share of all; what is left is the share
+    /// of these.
+    #[must_use]
+    pub fn with_others(mut self, others: &[(f64, GameSettings)]) -> Self {
+        let other = |settings| Arc::new(Self::new(&self.config, &self.search, settings));
+        self.others = others.iter().map(|(share, settings)| (*share, other(settings))).collect();
+        self
+    }
+
+    /// The one of these games that game `seed` is.
+    pub(crate) fn drawn(self: Arc<Self>, seed: u64) -> Arc<Self> {
+        let mut draw: f64 = mixture_stream(seed).random();
+        for (share, other) in &self.others {
+            if draw < *share {
+                return Arc::clone(other);
+            }
+            draw -= share;
+        }
+        self
+    }
+
+    /// The same games under other conditions. Starts and forks are positions of the main game's board
+    /// and stay with it.
     ///
     /// # Errors
     /// The first start or fork that no game can begin from.
@@ -62,12 +91,17 @@ impl GameDefinition {
             fork.moves.truncate(self.config.fork_moves.saturating_sub(1));
             fork.state(&self.settings)?;
         }
+        for (_, other) in &mut game.others {
+            let conditions =
+                Conditions { starts: Arc::default(), forks: Arc::default(), ..conditions.clone() };
+            *other = Arc::new(other.under(conditions)?);
+        }
         game.conditions = conditions;
         game.set_visits();
         Ok(game)
     }
 
-    /// The game all slots play.
+    /// The main game.
     pub fn settings(&self) -> &GameSettings {
         &self.settings
     }

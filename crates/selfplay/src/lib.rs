@@ -46,7 +46,7 @@ pub use play::{play_game, play_under};
 pub use pool::SelfPlayPool;
 pub use resign::{ResignReport, ResignStudy};
 pub use seed::game_seed;
-pub use settings::{BoardSpec, GameSettings, RulesConfig, SettingsError};
+pub use settings::{BoardSpec, GameSettings, OtherGame, RulesConfig, SettingsError};
 pub use slot::GameSlot;
 pub use spectator::Spectator;
 pub use start::{StartError, StartPosition};

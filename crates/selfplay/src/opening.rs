@@ -6,7 +6,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use tengen_rules::{GameState, Komi, Move};
+use tengen_rules::{Color, GameState, Komi, Move, free_handicap};
 use tengen_search::{RootStats, choose_move};
 
 use crate::seed::variety_stream;
@@ -21,7 +21,7 @@ pub(crate) struct Opening {
     pub start: StartPosition,
     /// A move that is to be replaced by another one of the raw policy, at once.
     pub fork_from: Option<Move>,
-    /// Whether the start was given, so that no opening is drawn for it.
+    /// Whether its moves were given, so that no opening is drawn for it.
     pub given: bool,
 }
 
@@ -33,6 +33,7 @@ impl Opening {
         let [keeps_komi, starts, start_at, forks, fork_at, fork_ply] =
             [0; 6].map(|_| rng.random::<f64>());
         let offset: f64 = StandardNormal.sample(&mut rng);
+        let [uneven, stones] = [0; 2].map(|_| rng.random::<f64>());
         let komi = if keeps_komi < config.plain_komi_fraction {
             settings.komi
         } else {
@@ -59,6 +60,14 @@ impl Opening {
             source.moves.truncate(ply);
             opening.begin(game, source, komi);
             opening.fork_from = replaced;
+        } else if uneven < config.handicap_fraction {
+            let count = 2 + (stones * (config.handicap_stones - 1) as f64) as usize;
+            if let Ok(setup_black) = free_handicap(settings.size, count) {
+                let first_to_play = Color::White;
+                let plain = StartPosition::of_moves(Vec::new());
+                opening.begin(game, StartPosition { setup_black, first_to_play, ..plain }, komi);
+                opening.given = false;
+            }
         }
         opening
     }

@@ -59,6 +59,14 @@ impl SelfPlayPool {
         }
     }
 
+    /// The same pool, with games of other boards, rules or komi among its games, each with its share.
+    #[must_use]
+    pub fn with_others(mut self, others: &[(f64, GameSettings)]) -> Self {
+        let game = GameDefinition::clone(&self.supply.game);
+        self.supply.game = Arc::new(game.with_others(others));
+        self
+    }
+
     /// The same pool, writing `digest` into every record.
     #[must_use]
     pub fn with_config_digest(mut self, digest: &str) -> Self {

@@ -22,6 +22,13 @@ pub(crate) fn variety_stream(seed: u64) -> ChaCha8Rng {
     rng
 }
 
+/// The stream that says which of a run's several games this one is.
+pub(crate) fn mixture_stream(seed: u64) -> ChaCha8Rng {
+    let mut rng = game_stream(seed);
+    rng.set_stream(2);
+    rng
+}
+
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection with good avalanche.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -72,8 +72,9 @@ enum By {
 }
 
 impl GameSlot {
-    /// A game at its first move, seeded by `seed`.
+    /// A game at its first move, seeded by `seed`, which also says which of the run's games it is.
     pub fn new(game: Arc<GameDefinition>, seed: u64) -> Self {
+        let game = game.drawn(seed);
         let mut rng = game_stream(seed);
         // Always drawn, so that a changed fraction leaves the rest of the stream as it was; the
         // first of them is what `plays_on` looks at.

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use common::*;
 use tengen_record::{GameRecord, decode, encode};
-use tengen_rules::{Color, Move};
+use tengen_rules::{Color, Move, Rules};
 use tengen_selfplay::{
-    Conditions, GameDefinition, SelfPlayConfig, SelfPlayPool, StartError, StartPosition, game_seed,
-    play_game, play_under,
+    Conditions, GameDefinition, GameSettings, SelfPlayConfig, SelfPlayPool, StartError,
+    StartPosition, game_seed, play_game, play_under,
 };
 
 fn play(config: &SelfPlayConfig, seed: u64) -> GameRecord {
@@ -177,4 +177,67 @@ fn games_in_flight_keep_the_conditions_they_began_under() {
     let broken = StartPosition::of_moves(vec![Move::Pass, Move::Pass]);
     let conditions = Conditions { starts: Arc::from([broken]), ..Conditions::default() };
     assert!(pool.set_conditions(conditions).is_err());
+}
+
+#[test]
+fn boards_rules_and_komi_are_mixed_by_their_shares() {
+    let [small, wide] = [4, 6].map(settings);
+    let chinese = GameSettings { rules: Rules::by_name("chinese").unwrap(), ..wide };
+    let short = SelfPlayConfig { max_moves_factor: 0.2, ..config() };
+    let mixed = GameDefinition::new(&short, &search(), &settings(5))
+        .with_others(&[(0.25, small), (0.5, chinese)]);
+    let mixed = Arc::new(mixed);
+    let mut counts = BTreeMap::new();
+    for seed in 0..300 {
+        let game = play_under(&mut hashed(), Arc::clone(&mixed), seed, players()).unwrap();
+        game.validate().unwrap();
+        let side = game.size.width();
+        let expected = if side == 6 { chinese.rules } else { small.rules };
+        assert_eq!(game.rules, expected);
+        assert!(game.turns.len() <= short.move_limit(side * side), "a limit of its own board");
+        if side == 5 {
+            assert_eq!(game, play(&short, seed), "the others leave the main game as it was");
+        }
+        *counts.entry(side).or_insert(0) += 1;
+    }
+    for (side, share) in [(4, 0.25), (5, 0.25), (6, 0.5)] {
+        let (found, wanted) = (f64::from(counts[&side]), 300.0 * share);
+        assert!((found - wanted).abs() < 30.0, "{counts:?}");
+    }
+}
+
+#[test]
+fn what_the_run_has_come_to_reaches_every_board() {
+    let growing = SelfPlayConfig { first_visits: 0.25, visits_growth_games: 1000, ..config() };
+    let mixed =
+        GameDefinition::new(&growing, &search(), &settings(5)).with_others(&[(0.99, settings(4))]);
+    let starts = Arc::from([StartPosition::of_moves(moves("C3 B2"))]);
+    let late = mixed.under(Conditions { games: 1000, starts, ..Conditions::default() }).unwrap();
+    let visits = |game: &GameDefinition| {
+        let game = play_under(&mut hashed(), Arc::new(game.clone()), 5, players()).unwrap();
+        assert_eq!(game.size.width(), 4, "starts of 5x5 are no matter here");
+        game.turns.iter().filter_map(|turn| turn.search.as_ref()).map(|s| s.visits).max().unwrap()
+    };
+    assert!(visits(&late) > visits(&mixed));
+}
+
+#[test]
+fn uneven_games_begin_with_black_stones_and_white_to_move() {
+    let uneven = SelfPlayConfig {
+        handicap_fraction: 0.5,
+        handicap_stones: 4,
+        max_moves_factor: 0.2,
+        ..config()
+    };
+    let mut counts = BTreeMap::new();
+    for seed in 0..200 {
+        let game = play(&uneven, seed);
+        game.validate().unwrap();
+        let stones = game.setup_black.len();
+        let first = if stones == 0 { Color::Black } else { Color::White };
+        assert_eq!((game.first_to_play, game.setup_white.len()), (first, 0));
+        *counts.entry(stones).or_insert(0) += 1;
+    }
+    assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [0, 2, 3, 4]);
+    assert!(counts[&0] > 70 && counts[&2] > 15 && counts[&4] > 15, "{counts:?}");
 }

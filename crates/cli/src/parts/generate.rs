@@ -53,6 +53,7 @@ impl Generator {
         let first_game = store.next_counter(worker)?;
         let pool =
             SelfPlayPool::new(&settings, &config.selfplay, &config.search, first_game, run.seed)
+                .with_others(&config.rules.others()?)
                 .with_config_digest(&run.config_digest);
         let starts = match config.selfplay.start_positions.as_str() {
             "" => Arc::default(),
