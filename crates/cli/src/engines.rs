@@ -42,6 +42,10 @@ pub struct GtpArgs {
     /// Seed of every draw.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Threads that evaluate the network; their batches grow with them. With several devices thread i
+    /// has the i-th, beginning anew at the end.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
     /// Where the network is computed.
     #[command(flatten)]
     pub devices: DeviceArgs,
@@ -74,18 +78,27 @@ pub struct AnalysisArgs {
     /// Seed of every draw.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Threads that evaluate the network; their batches grow with them. With several devices thread i
+    /// has the i-th, beginning anew at the end.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
     /// Where the network is computed.
     #[command(flatten)]
     pub devices: DeviceArgs,
 }
 
-fn search(visits: u32, run: Option<Config>) -> Result<SearchConfig> {
+/// How a position is searched by `threads` together.
+fn search(visits: u32, threads: usize, run: Option<Config>) -> Result<SearchConfig> {
     if visits == 0 {
         bail!("--visits must be at least 1");
     }
+    if !(1..=1024).contains(&threads) {
+        bail!("--threads {threads}: must be from 1 to 1024");
+    }
     // At play a pass is a move like any other, handicap stones or not.
     let own = run.map(|config| config.search).unwrap_or_default();
-    Ok(SearchConfig { visits, pass_from_ply: 0, ..own })
+    let leaves_per_batch = own.leaves_per_batch.saturating_mul(threads as u32);
+    Ok(SearchConfig { visits, leaves_per_batch, pass_from_ply: 0, ..own })
 }
 
 /// Answers GTP until `quit` or the end of the input.
@@ -103,7 +116,8 @@ pub fn gtp(args: &GtpArgs) -> Result<()> {
         seed: args.seed,
         ..EngineInfo::default()
     };
-    let mut engine = Engine::new(player.evaluator()?, search(args.visits, run)?, info);
+    let search = search(args.visits, args.threads, run)?;
+    let mut engine = Engine::new(player.evaluator_on(args.threads)?, search, info);
     engine.run(BufReader::new(stdin()), stdout().lock())?;
     Ok(())
 }
@@ -123,8 +137,8 @@ pub fn analysis(args: &AnalysisArgs) -> Result<()> {
         quit_without_waiting: args.quit_without_waiting,
         seed: args.seed,
     };
-    let search = search(args.visits, run)?;
-    let mut engine = AnalysisEngine::new(player.evaluator()?, search, options);
+    let search = search(args.visits, args.threads, run)?;
+    let mut engine = AnalysisEngine::new(player.evaluator_on(args.threads)?, search, options);
     engine.run(BufReader::new(stdin()), stdout().lock())?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use tengen_inference::{LeafEvaluator, RolloutEvaluator, UniformEvaluator};
+use tengen_inference::{LeafEvaluator, RolloutEvaluator, SplitEvaluator, UniformEvaluator};
 use tengen_network::{DeviceConfig, NetworkConfig, Weights, load_network};
 use tengen_store::{Rollback, Store};
 
@@ -118,6 +118,16 @@ impl Player {
     /// A new evaluator that plays as this player, on the first device.
     pub fn evaluator(&self) -> Result<Box<dyn LeafEvaluator>> {
         self.evaluator_of(0)
+    }
+
+    /// An evaluator whose batches `threads` threads share.
+    pub fn evaluator_on(&self, threads: usize) -> Result<Box<dyn LeafEvaluator>> {
+        let first = self.evaluator()?;
+        if threads <= 1 {
+            return Ok(first);
+        }
+        let others = (1..threads).map(|thread| self.evaluator_of(thread)).collect::<Result<_>>()?;
+        Ok(Box::new(SplitEvaluator::new(first, others)))
     }
 
     /// The evaluator of worker number `worker`, on the device that is its.

@@ -33,3 +33,24 @@ fn both_engines_play_without_a_net() {
         assert_eq!(answer["rootInfo"]["visits"], 20, "{answer}");
     }
 }
+
+#[test]
+fn threads_share_the_batches_and_the_same_lines_get_the_same_answers() {
+    let query = r#"{"id":"a","moves":[],"rules":"chinese","boardXSize":5,"boardYSize":5}"#;
+    let lines = "genmove b\ngenmove w\nkata-raw-nn 0\nquit\n";
+    let play = |threads: &str| {
+        let args =
+            ["gtp", "--net", "uniform", "--visits", "60", "--size", "5", "--threads", threads];
+        converse(&args, lines)
+    };
+    assert_eq!(play("2"), play("2"));
+    let answer = converse(&["analysis", "--visits", "40", "--threads", "3"], query);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["rootInfo"]["visits"], 40, "{answer}");
+    let none = Command::new(env!("CARGO_BIN_EXE_tengen"))
+        .args(["gtp", "--net", "uniform", "--threads", "0"])
+        .output()
+        .unwrap();
+    assert_eq!(none.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("--threads 0"));
+}

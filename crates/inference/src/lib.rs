@@ -22,6 +22,7 @@ mod leaf;
 mod rollout;
 mod scripted;
 mod softmax;
+mod split;
 mod uniform;
 
 pub use batch::{check_batch, evaluate_in_batches};
@@ -33,4 +34,5 @@ pub use leaf::{Leaf, LeafEvaluator};
 pub use rollout::RolloutEvaluator;
 pub use scripted::ScriptedEvaluator;
 pub use softmax::masked_softmax;
+pub use split::SplitEvaluator;
 pub use uniform::UniformEvaluator;
