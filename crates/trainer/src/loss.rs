@@ -95,18 +95,17 @@ pub(crate) fn accuracies(logits: &[f32], value: &[f32], batch: &Batch) -> (f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tengen_features::FeatureSet;
     use tengen_rules::BoardSize;
 
     /// Two positions on a 1×2 board: actions are left, right, pass.
     fn batch() -> Batch {
         Batch {
-            size: BoardSize::new(2, 1).unwrap(),
-            len: 2,
-            planes: vec![0.0; 2 * 17 * 2],
             policy: vec![0.5, 0.0, 0.5, 0.0, 0.0, 1.0],
             legal: vec![1.0, 0.0, 1.0, 1.0, 1.0, 1.0],
             value: vec![1.0, -1.0],
             weight: vec![1.0, 1.0],
+            ..Batch::blank(FeatureSet::Agz, BoardSize::new(2, 1).unwrap(), 2)
         }
     }
 

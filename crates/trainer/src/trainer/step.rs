@@ -56,10 +56,12 @@ impl Trainer {
         let started = Instant::now();
         self.check_filled()?;
         let (size, capacity) = (self.config.batch_size, self.window_capacity());
-        let by_weight = self.config.draw_by_weight;
+        let (set, by_weight) = (self.features, self.config.draw_by_weight);
         let batch = match self.ahead.take() {
             Some(ahead) => ahead.take(&mut self.rng)?,
-            None => Batch::encode(&self.window.draw(size, capacity, by_weight, &mut self.rng))?,
+            None => {
+                Batch::encode(set, &self.window.draw(size, capacity, by_weight, &mut self.rng))?
+            }
         };
         let waiting = started.elapsed().as_secs_f64();
 
@@ -67,7 +69,7 @@ impl Trainer {
         let mut rng = self.rng.clone();
         let draws = window.draw(size, capacity, by_weight, &mut rng);
         let (attempted, ahead) =
-            rayon::join(|| self.attempt(&batch), || Ahead::encode(&draws, rng));
+            rayon::join(|| self.attempt(&batch), || Ahead::encode(set, &draws, rng));
         self.window = window;
         self.ahead = Some(ahead);
         let mut report = match attempted? {
