@@ -8,7 +8,7 @@ use crate::Batch;
 
 /// Stands for −∞ before the softmax: far enough that its exponential is exactly 0, and finite, so
 /// that no `∞ − ∞` or `0 · ∞` can turn up in the backward pass.
-const MASKED: f32 = -1e30;
+pub(crate) const MASKED: f32 = -1e30;
 
 /// The loss of a batch and its parts, each a tensor of one number: the mean over the samples,
 /// weighted by their weights.
@@ -57,12 +57,12 @@ pub fn alpha_loss(
 }
 
 /// A constant `[rows, columns]` on the device.
-fn matrix(data: &[f32], rows: usize, columns: usize, device: &Device) -> Tensor<2> {
+pub(crate) fn matrix(data: &[f32], rows: usize, columns: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(data.to_vec(), [rows, columns]), device)
 }
 
 /// A constant `[len]` on the device.
-fn vector(data: &[f32], device: &Device) -> Tensor<1> {
+pub(crate) fn vector(data: &[f32], device: &Device) -> Tensor<1> {
     Tensor::from_data(TensorData::new(data.to_vec(), [data.len()]), device)
 }
 
