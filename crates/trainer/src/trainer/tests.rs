@@ -343,6 +343,7 @@ fn steps_on_libtorch_have_the_losses_of_steps_on_the_cpu() {
 
 #[test]
 fn further_heads_learn_and_each_reports_its_own_loss() {
+    type Term = fn(&StepReport) -> Option<f64>;
     let folder = tempdir().unwrap();
     let network = NetworkConfig {
         ownership: true,
@@ -366,10 +367,10 @@ fn further_heads_learn_and_each_reports_its_own_loss() {
     .unwrap();
     ingest(&mut trainer, 8);
     let reports: Vec<StepReport> = (0..60).map(|_| trainer.train_step().unwrap()).collect();
-    let mean = |reports: &[StepReport], of: fn(&StepReport) -> Option<f64>| {
+    let mean = |reports: &[StepReport], of: Term| {
         reports.iter().map(|r| of(r).unwrap()).sum::<f64>() / reports.len() as f64
     };
-    let terms: [(&str, fn(&StepReport) -> Option<f64>); 4] = [
+    let terms: [(&str, Term); 4] = [
         ("ownership", |r| r.auxiliary.ownership_loss),
         ("score", |r| r.auxiliary.score_loss),
         ("soft policy", |r| r.auxiliary.soft_policy_loss),
