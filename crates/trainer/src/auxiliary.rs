@@ -196,6 +196,7 @@ fn short_term_rows(values: &Tensor<2>, batch: &Batch, device: &Device) -> Tensor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use tengen_features::FeatureSet;
     use tengen_rules::BoardSize;
 
@@ -315,5 +316,94 @@ mod tests {
         assert_eq!(report.ownership_loss, Some(0.0));
         assert_eq!(report.score_spread_loss, Some(0.0));
         assert!(report.soft_policy_loss.unwrap() > 0.0);
+    }
+
+    /// The tensors of the fixture that `scripts/pytorch_reference.py` wrote.
+    fn pytorch() -> BTreeMap<String, Vec<f32>> {
+        let bytes = include_bytes!("../tests/data/torch-losses.safetensors");
+        let tensors = crate::tensors::from_bytes(bytes).unwrap().0;
+        tensors.into_iter().map(|(name, tensor)| (name, tensor.data)).collect()
+    }
+
+    #[test]
+    fn every_term_and_gradient_agrees_with_pytorch() {
+        let theirs = pytorch();
+        let label = |name: &str| theirs[&format!("label.{name}")].clone();
+        let batch = Batch {
+            policy: label("policy"),
+            legal: label("legal"),
+            value: label("value"),
+            weight: label("weight"),
+            ownership: label("ownership"),
+            score: label("score"),
+            has_score: label("has_score"),
+            opponent_policy: label("opponent_policy"),
+            has_opponent_policy: label("has_opponent_policy"),
+            short_term: label("short_term"),
+            has_short_term: label("has_short_term"),
+            ..Batch::blank(FeatureSet::Agz, BoardSize::new(3, 2).unwrap(), 4)
+        };
+        let device = Device::default().autodiff();
+        let given = |name: &str| theirs[&format!("output.{name}")].clone();
+        let table = |name: &str, n| matrix(&given(name), 4, n, &device).require_grad();
+        let column = |name: &str| vector(&given(name), &device).require_grad();
+        let output = NetOutput {
+            policy_logits: table("policy_logits", 7),
+            value: column("value"),
+            opponent_logits: Some(table("opponent_logits", 7)),
+            soft_logits: Some(table("soft_logits", 7)),
+            ownership_logits: Some(table("ownership_logits", 6)),
+            score: Some(ScoreOutput { mean: column("score_mean"), stdev: column("score_stdev") }),
+            short_term: Some(table("short_term_values", 3)),
+        };
+        let (logits, value) = (output.policy_logits.clone(), output.value.clone());
+        let alpha = crate::alpha_loss(logits, value, &batch, 1.0);
+        let further = auxiliary_loss(&output, &batch, &TrainerConfig::default());
+        let report = further.report();
+        let near = |found: f64, name: &str| {
+            let expected = f64::from(theirs[name][0]);
+            assert!(
+                (found - expected).abs() <= 1e-4 * expected.abs().max(1.0),
+                "{name}: {found} {expected}"
+            );
+        };
+        near(f64::from(numbers(alpha.policy.clone())[0]), "term.policy");
+        near(f64::from(numbers(alpha.value.clone())[0]), "term.value");
+        for (found, name) in [
+            (report.ownership_loss, "term.ownership"),
+            (report.score_loss, "term.score"),
+            (report.score_spread_loss, "term.score_spread"),
+            (report.opponent_policy_loss, "term.opponent_policy"),
+            (report.soft_policy_loss, "term.soft_policy"),
+            (report.short_term_loss, "term.short_term"),
+        ] {
+            near(found.unwrap(), name);
+        }
+        let total = alpha.total + further.total.unwrap();
+        near(f64::from(numbers(total.clone())[0]), "total");
+
+        let gradients = total.backward();
+        let slopes = |name: &str, found: Vec<f32>| {
+            let expected = &theirs[&format!("grad.{name}")];
+            assert_eq!(found.len(), expected.len());
+            for (a, b) in found.iter().zip(expected) {
+                assert!((a - b).abs() <= 1e-4 * b.abs().max(1.0), "{name}: {a}, PyTorch's {b}");
+            }
+        };
+        for (name, table) in [
+            ("policy_logits", Some(output.policy_logits)),
+            ("opponent_logits", output.opponent_logits),
+            ("soft_logits", output.soft_logits),
+            ("ownership_logits", output.ownership_logits),
+            ("short_term_values", output.short_term),
+        ] {
+            slopes(name, numbers(table.unwrap().grad(&gradients).unwrap()));
+        }
+        let ScoreOutput { mean, stdev } = output.score.unwrap();
+        for (name, column) in
+            [("value", output.value), ("score_mean", mean), ("score_stdev", stdev)]
+        {
+            slopes(name, numbers(column.grad(&gradients).unwrap()));
+        }
     }
 }

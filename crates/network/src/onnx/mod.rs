@@ -155,6 +155,7 @@ fn value_head(graph: &mut Graph<'_>, config: &NetworkConfig, x: &str) -> Result<
 mod tests {
     use super::*;
     use crate::fixture::{config, everything, random_weights};
+    use burn::tensor::{Device, Tensor, TensorData};
 
     fn count(bytes: &[u8], text: &str) -> usize {
         bytes.windows(text.len()).filter(|window| *window == text.as_bytes()).count()
@@ -179,5 +180,56 @@ mod tests {
     fn weights_of_another_network_are_refused() {
         let weights = random_weights(&config(1, 8), 1);
         assert!(export_onnx(&config(2, 8), &weights).is_err());
+    }
+
+    /// Models with burn's answers beside them, for `scripts/onnx_check.py`.
+    #[test]
+    #[ignore = "writes files for another program: make onnx-check"]
+    fn onnx_models_for_another_runtime() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/onnx-check");
+        std::fs::create_dir_all(folder).unwrap();
+        let device = crate::DeviceKind::Cpu.device().unwrap();
+        for (name, config) in [("plain", config(2, 8)), ("everything", everything(config(3, 10)))] {
+            let weights = random_weights(&config, 4);
+            let net = crate::Net::from_weights(&config, &weights, &device).unwrap();
+            let cases: Vec<_> = [[3, 17, 5, 4], [1, 17, 9, 9], [2, 17, 2, 2], [1, 17, 19, 19]]
+                .into_iter()
+                .map(|shape| answers(&net, shape, &device))
+                .collect();
+            let model = export_onnx(&config, &weights).unwrap();
+            std::fs::write(format!("{folder}/{name}.onnx"), model).unwrap();
+            let text = serde_json::to_string(&cases).unwrap();
+            std::fs::write(format!("{folder}/{name}.json"), text).unwrap();
+        }
+    }
+
+    fn answers(net: &crate::Net, shape: [usize; 4], device: &Device) -> serde_json::Value {
+        let count = shape.iter().product::<usize>();
+        let planes: Vec<f32> = (0..count).map(|i| f32::from(u8::from(i * 7 % 5 < 2))).collect();
+        let data = TensorData::new(planes.clone(), shape);
+        let said = net.forward(Tensor::<4>::from_data(data, device));
+        let mut outputs = serde_json::Map::new();
+        let mut put = |name: &str, data: TensorData| {
+            let numbers: Vec<f32> = data.iter::<f32>().collect();
+            outputs.insert(name.to_owned(), serde_json::json!(numbers));
+        };
+        put("policy", said.policy_logits.into_data());
+        put("value", said.value.into_data());
+        if let Some(score) = said.score {
+            put("score", score.mean.into_data());
+            put("score_stdev", score.stdev.into_data());
+        }
+        let ownership = said.ownership_logits.map(Tensor::tanh);
+        for (name, table) in [
+            ("opponent_policy", said.opponent_logits),
+            ("soft_policy", said.soft_logits),
+            ("ownership", ownership),
+            ("short_term", said.short_term),
+        ] {
+            if let Some(table) = table {
+                put(name, table.into_data());
+            }
+        }
+        serde_json::json!({"shape": shape, "planes": planes, "outputs": outputs})
     }
 }
