@@ -447,7 +447,7 @@ pub enum StoreCommand {
 /// `tengen net`.
 #[derive(Debug, Subcommand)]
 pub enum NetCommand {
-    /// Parameters, FLOPs and receptive field of a config's net, before anything runs.
+    /// Parameters, FLOPs, receptive field and training memory of a config's net, before anything runs.
     Describe {
         /// The config file.
         #[arg(long)]
@@ -461,6 +461,10 @@ pub enum NetCommand {
         /// The network file.
         file: PathBuf,
     },
+    /// Write a network as an ONNX model.
+    Export(crate::net_files::ExportArgs),
+    /// Take a PyTorch network (a safetensors file of its `state_dict`, docs/networks.md) as ours.
+    Import(crate::net_files::ImportArgs),
 }
 
 /// `tengen config`.

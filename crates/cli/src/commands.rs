@@ -1,6 +1,5 @@
 //! One function a subcommand.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -19,8 +18,8 @@ use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 use crate::{
-    ablate, bench, doctor, engines, gate_stats, ladder, logging, matches, report, scaling, sgf,
-    status, suite, watch,
+    ablate, bench, doctor, engines, gate_stats, ladder, logging, matches, net_files, report,
+    scaling, sgf, status, suite, watch,
 };
 
 /// Does what the command line asks for.
@@ -73,7 +72,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             store.backup(&to)?;
             println!("copied to {}", to.display());
         }
-        Command::Net(NetCommand::Describe { config, json }) => describe(&config, json)?,
+        Command::Net(NetCommand::Describe { config, json }) => net_files::describe(&config, json)?,
+        Command::Net(NetCommand::Export(args)) => net_files::export(&args)?,
+        Command::Net(NetCommand::Import(args)) => net_files::import(&args)?,
         Command::Net(NetCommand::Verify { file }) => {
             let (_, weights, _) = tengen_network::load_network(&file)?;
             println!("{}: sound, {} tensors", file.display(), weights.0.len());
@@ -213,18 +214,6 @@ fn stats(args: &RunArgs) -> Result<()> {
         println!("{facts}");
     } else {
         println!("{facts:#}");
-    }
-    Ok(())
-}
-
-fn describe(file: &Path, as_json: bool) -> Result<()> {
-    let config = Config::load(file)?;
-    let size = config.rules.settings()?.size;
-    let facts = tengen_network::describe(&config.network, size)?;
-    if as_json {
-        println!("{}", serde_json::to_string(&facts)?);
-    } else {
-        println!("{}", serde_json::to_string_pretty(&facts)?);
     }
     Ok(())
 }

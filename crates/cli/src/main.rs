@@ -21,6 +21,7 @@ mod ladder;
 mod logging;
 mod matches;
 mod metrics;
+mod net_files;
 mod parts;
 mod pipeline;
 mod players;

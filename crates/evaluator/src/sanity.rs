@@ -190,7 +190,7 @@ mod tests {
             let mut policy = vec![0.0; size.actions()];
             policy[if turn_back { first } else { wrong }] = 1.0;
             let value = Value::new(value(leaf.state.move_number()));
-            Ok(Evaluation { policy, value })
+            Ok(Evaluation::new(policy, value))
         })
     }
 
@@ -214,7 +214,7 @@ mod tests {
     fn numbers_that_are_not_finite_are_caught() {
         let mut broken = ScriptedEvaluator::new(|leaf| {
             let actions = leaf.state.size().actions();
-            Ok(Evaluation { policy: vec![f32::NAN; actions], value: Value::DRAW })
+            Ok(Evaluation::new(vec![f32::NAN; actions], Value::DRAW))
         });
         let error = check_sanity(&mut broken, &start(), false).unwrap_err();
         assert!(matches!(error, SanityError::Evaluation { .. }), "{error}");

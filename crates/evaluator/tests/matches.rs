@@ -37,7 +37,7 @@ fn passer() -> impl LeafEvaluator {
         let size = leaf.state.size();
         let mut policy = vec![0.0; size.actions()];
         policy[size.pass_action()] = 1.0;
-        Ok(Evaluation { policy, value: Value::DRAW })
+        Ok(Evaluation::new(policy, Value::DRAW))
     })
 }
 

@@ -31,6 +31,15 @@ pub fn encode_nhwc(set: FeatureSet, state: &GameState, symmetry: Symmetry, out: 
     write(set, state, symmetry, out, Strides { plane: 1, point: planes });
 }
 
+/// Writes the inputs of `state` that have no place on the board to `out`, `[globals]`.
+///
+/// # Panics
+/// If `out` is not `globals` long.
+pub fn encode_globals(set: FeatureSet, _state: &GameState, out: &mut [f32]) {
+    assert_eq!(out.len(), set.globals(), "out must be [globals]");
+    let FeatureSet::Agz = set;
+}
+
 /// Distance in `out` between neighbouring planes and neighbouring points.
 #[derive(Clone, Copy)]
 struct Strides {

@@ -9,19 +9,23 @@
 //!   plane for the colour to move.
 //! * [`encode`] and [`encode_nhwc`] write the planes of one position under one of the board's
 //!   symmetries.
-//! * [`Sample`] is one row of a training batch: planes, π, legal mask, z and weight. The first
-//!   three always move under the *same* symmetry, because one function makes all of them.
+//! * [`Sample`] is one row of a training batch: planes, π, legal mask, z, weight, and the labels
+//!   that a game's end and its later searches give ([`GameLabels`]): ownership, score, the
+//!   opponent's policy, short-term values. What has a place on the board always moves under the
+//!   *same* symmetry, because one function makes all of it.
 //!
 //! Perspective: own stones are the player to move's, and so is the value.
 
 mod encode;
 mod error;
+mod labels;
 mod point_map;
 mod sample;
 mod set;
 
-pub use encode::{encode, encode_nhwc};
+pub use encode::{encode, encode_globals, encode_nhwc};
 pub use error::FeatureError;
+pub use labels::{GameLabels, SHORT_TERM_HORIZONS};
 pub use point_map::PointMap;
 pub use sample::{Sample, sample_at, samples_of};
 pub use set::FeatureSet;

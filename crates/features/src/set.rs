@@ -25,6 +25,13 @@ impl FeatureSet {
         }
     }
 
+    /// Number of inputs without a place on the board: none in AlphaGo Zero's set.
+    pub const fn globals(self) -> usize {
+        match self {
+            Self::Agz => 0,
+        }
+    }
+
     /// The set called `name`, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         (name == Self::Agz.name()).then_some(Self::Agz)

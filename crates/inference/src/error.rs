@@ -51,6 +51,12 @@ pub enum EvalError {
         /// The sum found.
         sum: f32,
     },
+    /// Ownership outside -1 to 1.
+    #[error("ownership {owner} is not in [-1, 1]")]
+    Ownership {
+        /// The number found.
+        owner: f32,
+    },
     /// The machinery behind the evaluator failed: a device, a library, a closed queue.
     #[error("the evaluator failed: {0}")]
     Backend(String),

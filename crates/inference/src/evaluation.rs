@@ -1,6 +1,6 @@
 //! The answer, and the one way from raw network output to it.
 
-use tengen_rules::{BoardSize, GameState, Symmetry, Value};
+use tengen_rules::{BoardSize, GameState, Point, Symmetry, Value};
 
 use crate::{EvalError, Leaf, masked_softmax};
 
@@ -15,9 +15,20 @@ pub struct Evaluation {
     pub policy: Vec<f32>,
     /// Expected result for the player to move.
     pub value: Value,
+    /// Expected lead of the player to move in points, komi included; `None` from an evaluator that
+    /// has no opinion.
+    pub score: Option<f32>,
+    /// `[H·W]` expected owner of each point at the end, 1 the player to move, -1 the opponent, in
+    /// the board's own orientation; `None` from an evaluator that has no opinion.
+    pub ownership: Option<Vec<f32>>,
 }
 
 impl Evaluation {
+    /// Priors and a value, with no opinion about the score.
+    pub fn new(policy: Vec<f32>, value: Value) -> Self {
+        Evaluation { policy, value, score: None, ownership: None }
+    }
+
     /// Reads a network's output for `leaf`: `logits` (`[actions]`) over the board **as turned by
     /// the leaf's symmetry**, and `value` for the player to move.
     ///
@@ -35,10 +46,44 @@ impl Evaluation {
             return Err(EvalError::NotFinite { what: "value", value });
         }
         let own = Self::turn_back(size, leaf.symmetry, logits);
-        Ok(Evaluation {
-            policy: masked_softmax(&own, &leaf.state.legal_moves()),
-            value: Value::new(value),
-        })
+        Ok(Evaluation::new(masked_softmax(&own, &leaf.state.legal_moves()), Value::new(value)))
+    }
+
+    /// The same with a network's `score` in points and `ownership` (`[H·W]`, -1 to 1), both for
+    /// the player to move, the latter over the board **as turned by the leaf's symmetry**.
+    ///
+    /// # Errors
+    /// When the length does not fit the board or a number is not finite.
+    pub fn with_score(
+        mut self,
+        leaf: &Leaf<'_>,
+        score: f32,
+        ownership: &[f32],
+    ) -> Result<Self, EvalError> {
+        let size = leaf.state.size();
+        let turned = |point: Point| ownership[leaf.symmetry.apply(size, point).index()];
+        if ownership.len() != size.area() {
+            return Err(EvalError::WrongLength { expected: size.area(), found: ownership.len() });
+        }
+        self.score = Some(score);
+        self.ownership = Some(size.points().map(turned).collect());
+        self.check_score(size)?;
+        Ok(self)
+    }
+
+    fn check_score(&self, size: BoardSize) -> Result<(), EvalError> {
+        if let Some(score) = self.score.filter(|score| !score.is_finite()) {
+            return Err(EvalError::NotFinite { what: "score", value: score });
+        }
+        let Some(ownership) = &self.ownership else { return Ok(()) };
+        if ownership.len() != size.area() {
+            return Err(EvalError::WrongLength { expected: size.area(), found: ownership.len() });
+        }
+        match ownership.iter().find(|owner| !(-1.0..=1.0).contains(*owner)) {
+            Some(&owner) if owner.is_finite() => Err(EvalError::Ownership { owner }),
+            Some(&value) => Err(EvalError::NotFinite { what: "ownership", value }),
+            None => Ok(()),
+        }
     }
 
     /// A vector over the actions of the board turned by `symmetry`, read back into the board's own
@@ -70,7 +115,7 @@ impl Evaluation {
         if negative || (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(EvalError::NotNormalised { sum });
         }
-        Ok(())
+        self.check_score(state.size())
     }
 }
 
@@ -108,6 +153,33 @@ mod tests {
             assert_eq!(best, wanted, "{symmetry:?}");
             let pass_ratio = answer.policy[size.pass_action()] / answer.policy[wanted];
             assert!((pass_ratio - (-2.0f32).exp()).abs() < 1e-5, "pass never moves");
+        }
+    }
+
+    #[test]
+    fn ownership_is_mapped_back_and_the_score_is_kept() {
+        let state = corner_stone();
+        let size = state.size();
+        let owned = size.point(2, 1);
+        for symmetry in Symmetry::all() {
+            let leaf = Leaf { state: &state, symmetry };
+            let mut turned = vec![-0.5; size.area()];
+            turned[symmetry.apply(size, owned).index()] = 1.0;
+            let logits = vec![0.0; size.actions()];
+            let plain = Evaluation::from_logits(&leaf, &logits, 0.25).unwrap();
+            let answer = plain.clone().with_score(&leaf, -3.5, &turned).unwrap();
+            answer.check(&state).unwrap();
+            assert_eq!(answer.score, Some(-3.5));
+            let ownership = answer.ownership.unwrap();
+            for point in size.points() {
+                let expected = if point == owned { 1.0 } else { -0.5 };
+                assert_eq!(ownership[point.index()], expected, "{symmetry:?}");
+            }
+            assert!(plain.clone().with_score(&leaf, f32::NAN, &turned).is_err());
+            assert!(plain.clone().with_score(&leaf, 0.0, &turned[1..]).is_err());
+            turned[0] = 1.5;
+            let refused = plain.with_score(&leaf, 0.0, &turned);
+            assert_eq!(refused, Err(EvalError::Ownership { owner: 1.5 }));
         }
     }
 

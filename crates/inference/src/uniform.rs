@@ -25,7 +25,7 @@ pub(crate) fn uniform(leaf: &Leaf<'_>) -> Evaluation {
     let share = 1.0 / legal.count().max(1) as f32;
     let mut policy = vec![0.0; leaf.state.size().actions()];
     legal.iter().for_each(|a| policy[a] = share);
-    Evaluation { policy, value: Value::DRAW }
+    Evaluation::new(policy, Value::DRAW)
 }
 
 #[cfg(test)]

@@ -56,12 +56,26 @@ impl BurnEvaluator {
         let output = self.net.forward(input);
         let logits = read(output.policy_logits)?;
         let values = read(output.value)?;
-        let answers = leaves.iter().zip(logits.chunks_exact(size.actions()));
-        answers
-            .zip(values)
-            .map(|((leaf, logits), value)| Evaluation::from_logits(leaf, logits, value))
-            .collect()
+        let scores = output.score.map(|score| read(score.mean)).transpose()?;
+        let ownership = output.ownership_logits.map(|logits| read(logits.tanh())).transpose()?;
+        let rows = logits.chunks_exact(size.actions()).zip(values).zip(leaves).enumerate();
+        rows.map(|(row, ((logits, value), leaf))| {
+            let mut answer = Evaluation::from_logits(leaf, logits, value)?;
+            answer.score = scores.as_ref().map(|scores| scores[row]);
+            answer.ownership = ownership
+                .as_ref()
+                .map(|all| turn_points_back(leaf, &all[row * size.area()..][..size.area()]));
+            Ok(answer)
+        })
+        .collect()
     }
+}
+
+/// Numbers for the points of the board as turned by the leaf's symmetry, in the board's own
+/// orientation.
+pub(crate) fn turn_points_back(leaf: &Leaf<'_>, turned: &[f32]) -> Vec<f32> {
+    let size = leaf.state.size();
+    (0..size.area()).map(|point| turned[leaf.symmetry.apply_action(size, point)]).collect()
 }
 
 fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, EvalError> {

@@ -17,8 +17,54 @@ pub struct NetDescription {
     pub flops_per_position: u64,
     /// Side of the square of points that one point of the tower sees, in points.
     pub receptive_field: u32,
-    /// Whether each point of the tower sees the whole board (the heads' pooling aside).
+    /// Whether each point of the tower sees the whole board (the heads' pooling aside), by the field or
+    /// by a block that pools.
     pub sees_whole_board: bool,
+    /// The heads, by the config's keys; policy and value are always there.
+    pub heads: Vec<&'static str>,
+}
+
+/// What a training step on the processor holds, in bytes, without the padding to whole vectors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TrainingMemory {
+    /// Samples of a step.
+    pub batch: usize,
+    /// The weights, and the copy that a step is tried on.
+    pub weights: u64,
+    /// Velocities, and their copy.
+    pub optimiser: u64,
+    /// Gradients of the weights.
+    pub gradients: u64,
+    /// What the backward pass wants of the forward pass: planes, and each convolution's output before and
+    /// after its normalisation.
+    pub activations: u64,
+    /// All together.
+    pub total: u64,
+}
+
+/// What training the network of `config` takes on boards of `size` with `batch` samples a step.
+///
+/// # Errors
+/// [`NetworkError::Config`] with every problem of the config.
+pub fn training_memory(
+    config: &NetworkConfig,
+    size: BoardSize,
+    batch: usize,
+) -> Result<TrainingMemory, NetworkError> {
+    let facts = describe(config, size)?;
+    let tensors = config.tensors()?;
+    // A convolution with a bias ends a head: it stands beyond what we keep.
+    let kept = tensors.iter().filter(|(name, shape)| {
+        let bias = name.replace(".weight", ".bias");
+        shape.len() == 4 && tensors.iter().all(|(other, _)| *other != bias)
+    });
+    let channels: usize = kept.map(|(_, shape)| 2 * shape[0]).sum();
+    let points = (batch * size.area()) as u64;
+    let activations = 4 * points * (config.features()?.planes() + channels) as u64;
+    let (weights, trained) = (2 * facts.weight_bytes, 4 * facts.parameters);
+    let total = weights + 3 * trained + activations;
+    let (optimiser, gradients) = (2 * trained, trained);
+    Ok(TrainingMemory { batch, weights, optimiser, gradients, activations, total })
 }
 
 /// Describes the network of `config` on a board of `size`.
@@ -37,6 +83,14 @@ pub fn describe(config: &NetworkConfig, size: BoardSize) -> Result<NetDescriptio
         _ => 0,
     });
     let receptive_field = 3 + 4 * config.blocks as u32;
+    let heads = [
+        ("ownership", config.ownership),
+        ("score", config.score),
+        ("opponent_policy", config.opponent_policy),
+        ("soft_policy", config.soft_policy),
+        ("short_term_values", config.short_term_values),
+    ];
+    let further = heads.iter().filter(|(_, on)| *on).map(|(head, _)| *head);
     // A corner sees the opposite one when half the field reaches across.
     let reach = receptive_field as usize / 2;
     Ok(NetDescription {
@@ -44,7 +98,9 @@ pub fn describe(config: &NetworkConfig, size: BoardSize) -> Result<NetDescriptio
         weight_bytes: 4 * total,
         flops_per_position: flops.sum(),
         receptive_field,
-        sees_whole_board: reach + 1 >= size.width().max(size.height()),
+        sees_whole_board: reach + 1 >= size.width().max(size.height())
+            || !config.pooling_blocks.is_empty(),
+        heads: ["policy", "value"].into_iter().chain(further).collect(),
     })
 }
 
@@ -74,7 +130,20 @@ mod tests {
         assert_eq!(description.weight_bytes, 4 * (description.parameters + 16));
         assert_eq!(description.receptive_field, 7);
         assert!(description.sees_whole_board);
-        assert!(!describe(&config, BoardSize::square(5).unwrap()).unwrap().sees_whole_board);
+        let five = BoardSize::square(5).unwrap();
+        assert!(!describe(&config, five).unwrap().sees_whole_board);
+        let pooling = NetworkConfig { pooling_blocks: vec![0], score: true, ..config.clone() };
+        let pooling = describe(&pooling, five).unwrap();
+        assert!(pooling.sees_whole_board);
+        assert_eq!(pooling.heads, ["policy", "value", "score"]);
+
+        let memory = training_memory(&config, size, 10).unwrap();
+        // Three tower convolutions of two channels, two heads of one, each before and after.
+        assert_eq!(memory.activations, 4 * 10 * 9 * (17 + 2 * (3 * 2 + 2)));
+        assert_eq!(memory.gradients, 4 * description.parameters);
+        assert_eq!(memory.weights, 2 * description.weight_bytes);
+        let parts = memory.weights + memory.optimiser + memory.gradients + memory.activations;
+        assert_eq!(memory.total, parts);
     }
 
     #[test]

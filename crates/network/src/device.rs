@@ -135,6 +135,36 @@ impl DeviceKind {
     }
 }
 
+impl DeviceKind {
+    /// As [`DeviceKind::evaluator`], and each evaluation tells the ownership of the points, where the
+    /// network has that head.
+    ///
+    /// # Errors
+    /// As [`DeviceKind::evaluator`].
+    pub fn analyst(
+        self,
+        config: &NetworkConfig,
+        weights: &Weights,
+        precision: Precision,
+        max_batch: NonZeroUsize,
+    ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
+        self.require()?;
+        match self {
+            #[cfg(feature = "libtorch")]
+            Self::LibtorchCpu | Self::Cuda(_) => {
+                let evaluator =
+                    crate::LibtorchEvaluator::new(config, weights, self, precision, max_batch)?;
+                Ok(Box::new(evaluator.telling_ownership()))
+            }
+            _ => {
+                let _ = precision;
+                let evaluator = NativeEvaluator::new(config, weights, max_batch)?;
+                Ok(Box::new(evaluator.telling_ownership()))
+            }
+        }
+    }
+}
+
 impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())

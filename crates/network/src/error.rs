@@ -81,6 +81,9 @@ pub enum NetworkError {
         /// Why.
         source: Box<NetworkError>,
     },
+    /// The bytes are no PyTorch network as a safetensors file.
+    #[error("not a PyTorch network: {0}")]
+    Pytorch(String),
     /// The tensor library could not do its part.
     #[error("the device {device} failed: {why}")]
     Device {

@@ -3,13 +3,15 @@
 //! The header's metadata has one key, [`HEADER_KEY`], whose JSON tells format, config and meta;
 //! one key, for the header's map has no order and two equal networks must be equal bytes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::{HostTensor, NetworkConfig, NetworkError, NetworkId, Weights};
 
@@ -33,11 +35,43 @@ pub struct NetworkMeta {
     pub games: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Header {
     format: String,
     config: NetworkConfig,
     meta: NetworkMeta,
+}
+
+/// The header as it is written.
+#[derive(Serialize)]
+struct WrittenHeader<'a> {
+    format: &'a str,
+    config: Told<'a>,
+    meta: &'a NetworkMeta,
+}
+
+/// A config as a file tells it: a later option only where it departs from its default, so that a
+/// plain network keeps the bytes, and so the name, that it always had.
+struct Told<'a>(&'a NetworkConfig);
+
+/// The keys that the first version wrote: always told, and in its order.
+const FIRST_KEYS: [&str; 6] =
+    ["blocks", "channels", "policy_channels", "value_channels", "value_hidden", "feature_set"];
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let keys = |config: &NetworkConfig| -> Result<BTreeMap<String, Value>, S::Error> {
+            let value = serde_json::to_value(config).map_err(S::Error::custom)?;
+            serde_json::from_value(value).map_err(S::Error::custom)
+        };
+        let (given, default) = (keys(self.0)?, keys(&NetworkConfig::default())?);
+        let first = FIRST_KEYS.iter().filter_map(|&key| Some((key, given.get(key)?)));
+        let later = given
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .filter(|(key, value)| !FIRST_KEYS.contains(key) && default.get(*key) != Some(*value));
+        to.collect_map(first.chain(later))
+    }
 }
 
 /// Writes a network into the folder `dir` and names it. The file appears whole or not at all:
@@ -102,7 +136,7 @@ fn to_bytes(
     meta: &NetworkMeta,
 ) -> Result<Vec<u8>, NetworkError> {
     let refuse = |why: String| NetworkError::Format { path: dir.to_owned(), why };
-    let header = Header { format: FORMAT.to_owned(), config: config.clone(), meta: meta.clone() };
+    let header = WrittenHeader { format: FORMAT, config: Told(config), meta };
     let header = serde_json::to_string(&header).map_err(|error| refuse(error.to_string()))?;
     let raw: Vec<(&str, &[usize], Vec<u8>)> = weights
         .0
@@ -155,4 +189,21 @@ fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_network_is_told_as_the_first_version_told_it_and_options_where_they_are_on() {
+        let text = |config: &NetworkConfig| serde_json::to_string(&Told(config)).unwrap();
+        let plain = NetworkConfig::default();
+        let first = r#"{"blocks":4,"channels":32,"policy_channels":16,"value_channels":16,"value_hidden":64,"feature_set":"agz-1"}"#;
+        assert_eq!(text(&plain), first);
+        assert_eq!(serde_json::from_str::<NetworkConfig>(first).unwrap(), plain);
+        let all = crate::fixture::everything(plain);
+        assert!(text(&all).contains(r#""pooling_blocks":[1]"#), "{}", text(&all));
+        assert_eq!(serde_json::from_str::<NetworkConfig>(&text(&all)).unwrap(), all);
+    }
 }

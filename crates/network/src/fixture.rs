@@ -62,3 +62,17 @@ pub(crate) fn positions(width: usize, height: usize, count: usize, seed: u64) ->
 pub(crate) fn config(blocks: usize, channels: usize) -> NetworkConfig {
     NetworkConfig { blocks, channels, ..NetworkConfig::default() }
 }
+
+/// The same with every option: pooling in the second block (or the only one), all heads.
+pub(crate) fn everything(config: NetworkConfig) -> NetworkConfig {
+    NetworkConfig {
+        pooling_blocks: config.blocks.checked_sub(1).map(|last| last.min(1)).into_iter().collect(),
+        policy_pooling: true,
+        ownership: true,
+        score: true,
+        opponent_policy: true,
+        soft_policy: true,
+        short_term_values: true,
+        ..config
+    }
+}

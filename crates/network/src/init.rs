@@ -13,7 +13,18 @@ use crate::{HostTensor, Net, NetworkConfig, NetworkError, Weights};
 const OUTPUT_SCALE: f32 = 0.1;
 
 /// The last layers: nothing but a softmax or a tanh follows.
-const OUTPUTS: [&str; 3] = ["policy.out.weight", "policy.pass.weight", "value.out.weight"];
+const OUTPUTS: [&str; 10] = [
+    "policy.out.weight",
+    "policy.pass.weight",
+    "policy.opponent.weight",
+    "policy.opponent_pass.weight",
+    "policy.soft.weight",
+    "policy.soft_pass.weight",
+    "value.out.weight",
+    "value.ownership.weight",
+    "value.score.weight",
+    "value.short_term.weight",
+];
 
 impl NetworkConfig {
     /// Weights drawn from `seed`: layers normal with variance `2 / fan_in` (He et al. 2015,

@@ -33,8 +33,8 @@ impl Conv {
     }
 }
 
-/// The 1×1 convolution to one plane that ends the policy head: the only convolution with a bias,
-/// for no normalisation follows.
+/// A 1×1 convolution to one plane that ends a head: the only kind with a bias, for no normalisation
+/// follows.
 #[derive(Module, Debug)]
 pub(crate) struct PointOut {
     /// `[1, P, 1, 1]`.
@@ -104,6 +104,22 @@ pub(crate) fn pool(x: Tensor<4>) -> Tensor<2> {
     let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
     let max = flat.max_dim(2).reshape([batch, channels]);
     Tensor::cat(vec![mean, max], 1)
+}
+
+/// As [`pool`], with what the board's size makes of the mean between mean and maximum:
+/// `[B, C, H, W]` to `[B, 3·C]`.
+pub(crate) fn pool_with_size(x: Tensor<4>) -> Tensor<2> {
+    let [batch, channels, height, width] = x.dims();
+    let flat = x.reshape([batch, channels, height * width]);
+    let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
+    let max = flat.max_dim(2).reshape([batch, channels]);
+    let sized = mean.clone().mul_scalar(size_factor(height * width));
+    Tensor::cat(vec![mean, sized, max], 1)
+}
+
+/// KataGo's `(b − 14) / 10` for a board of `area` points, b² of them (Wu 2019, 3.3).
+pub(crate) fn size_factor(area: usize) -> f32 {
+    ((area as f32).sqrt() - 14.0) * 0.1
 }
 
 /// Where layers come from: checked weights and the device to put them on.

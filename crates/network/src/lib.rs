@@ -27,6 +27,7 @@ mod error;
 mod file;
 #[cfg(test)]
 mod fixture;
+mod heads;
 mod id;
 mod init;
 mod layers;
@@ -35,22 +36,27 @@ mod libtorch;
 mod naming;
 mod native;
 mod net;
+mod onnx;
+mod pytorch;
 mod training;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
 pub use config::{NORM_EPSILON, NetworkConfig};
-pub use describe::{NetDescription, describe};
+pub use describe::{NetDescription, TrainingMemory, describe, training_memory};
 pub use device::DeviceKind;
 pub use device_check::{DeviceCheck, check_device, libtorch_facts};
 pub use device_config::{DeviceConfig, Precision};
 pub use error::NetworkError;
 pub use file::{NetworkMeta, load_network, save_network};
+pub use heads::{NetOutput, ScoreOutput};
 pub use id::NetworkId;
 pub use init::init_seeded;
 #[cfg(feature = "libtorch")]
 pub use libtorch::LibtorchEvaluator;
 pub use native::{KernelCheck, NativeEvaluator, Peaks, check_kernels};
-pub use net::{Net, NetOutput};
+pub use net::Net;
+pub use onnx::export_onnx;
+pub use pytorch::import_pytorch;
 pub use training::{Traced, TrainingNet};
 pub use weights::{HostTensor, Weights};

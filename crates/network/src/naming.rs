@@ -4,6 +4,7 @@ use burn::module::{Param, RunningState};
 use burn::nn::BatchNorm;
 use burn::tensor::{Gradients, Tensor};
 
+use crate::layers::{Dense, PointOut};
 use crate::net::Net;
 use crate::{HostTensor, Weights};
 
@@ -47,7 +48,7 @@ impl Net {
     /// The same for the tensors after the heads' first convolutions alone.
     pub(crate) fn top_gradients(&self, grads: &Gradients) -> Weights {
         let slots = self.top_slots().into_iter();
-        let found = slots.filter_map(|(name, slot)| Some((name.into(), slot.gradient(grads)?)));
+        let found = slots.filter_map(|(name, slot)| Some((name, slot.gradient(grads)?)));
         Weights(found.collect())
     }
 
@@ -62,29 +63,59 @@ impl Net {
                 slots.push((name, Slot::Four(&conv.weight)));
                 push_norm(&mut slots, &format!("blocks.{i}.bn{half}"), norm);
             }
+            if let Some(pool) = &block.pool {
+                push_dense(&mut slots, &format!("blocks.{i}.pool"), pool);
+            }
         }
         let (policy, value) = (&self.policy, &self.value);
         push_norm(&mut slots, "policy.bn", &policy.bn);
         push_norm(&mut slots, "value.bn", &value.bn);
         slots.push(("policy.conv.weight".into(), Slot::Four(&policy.conv.weight)));
         slots.push(("value.conv.weight".into(), Slot::Four(&value.conv.weight)));
-        slots.extend(self.top_slots().map(|(name, slot)| (name.to_owned(), slot)));
+        slots.extend(self.top_slots());
         slots
     }
 
-    fn top_slots(&self) -> [(&'static str, Slot<'_>); 8] {
-        let (policy, value) = (&self.policy, &self.value);
-        [
-            ("policy.out.weight", Slot::Four(&policy.out.weight)),
-            ("policy.out.bias", Slot::One(&policy.out.bias)),
-            ("policy.pass.weight", Slot::Two(&policy.pass.weight)),
-            ("policy.pass.bias", Slot::One(&policy.pass.bias)),
-            ("value.hidden.weight", Slot::Two(&value.hidden.weight)),
-            ("value.hidden.bias", Slot::One(&value.hidden.bias)),
-            ("value.out.weight", Slot::Two(&value.out.weight)),
-            ("value.out.bias", Slot::One(&value.out.bias)),
-        ]
+    fn top_slots(&self) -> Vec<(String, Slot<'_>)> {
+        let (policy, value, mut slots) = (&self.policy, &self.value, Vec::new());
+        let actions = [
+            ("policy.out", "policy.pass", Some(&policy.out)),
+            ("policy.opponent", "policy.opponent_pass", policy.opponent.as_ref()),
+            ("policy.soft", "policy.soft_pass", policy.soft.as_ref()),
+        ];
+        for (points, pass, head) in actions {
+            if let Some(head) = head {
+                push_point(&mut slots, points, &head.points);
+                push_dense(&mut slots, pass, &head.pass);
+            }
+        }
+        if let Some(head) = &value.ownership {
+            push_point(&mut slots, "value.ownership", head);
+        }
+        let dense = [
+            ("policy.pool", policy.pool.as_ref()),
+            ("value.hidden", Some(&value.hidden)),
+            ("value.out", Some(&value.out)),
+            ("value.score", value.score.as_ref()),
+            ("value.short_term", value.short_term.as_ref()),
+        ];
+        for (name, dense) in dense {
+            if let Some(dense) = dense {
+                push_dense(&mut slots, name, dense);
+            }
+        }
+        slots
     }
+}
+
+fn push_dense<'a>(slots: &mut Vec<(String, Slot<'a>)>, name: &str, dense: &'a Dense) {
+    slots.push((format!("{name}.weight"), Slot::Two(&dense.weight)));
+    slots.push((format!("{name}.bias"), Slot::One(&dense.bias)));
+}
+
+fn push_point<'a>(slots: &mut Vec<(String, Slot<'a>)>, name: &str, point: &'a PointOut) {
+    slots.push((format!("{name}.weight"), Slot::Four(&point.weight)));
+    slots.push((format!("{name}.bias"), Slot::One(&point.bias)));
 }
 
 fn push_norm<'a>(slots: &mut Vec<(String, Slot<'a>)>, name: &str, norm: &'a BatchNorm) {

@@ -5,7 +5,8 @@ use burn::nn::BatchNorm;
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
-use crate::layers::{Conv, Dense, PointOut, Source, load_norm, pool};
+use crate::heads::{self, NetOutput, PolicyHead, ValueHead};
+use crate::layers::{Conv, Dense, Source, load_norm, pool_with_size};
 use crate::{NetworkConfig, NetworkError, Weights};
 
 /// A residual tower with a policy and a value head (Silver et al. 2017, Methods, "Neural network
@@ -19,15 +20,6 @@ pub struct Net {
     pub(crate) blocks: Vec<Block>,
     pub(crate) policy: PolicyHead,
     pub(crate) value: ValueHead,
-}
-
-/// What a network says about a batch of positions.
-#[derive(Clone, Debug)]
-pub struct NetOutput {
-    /// `[B, H·W + 1]` logits, row-major points, then pass; illegal moves not yet masked.
-    pub policy_logits: Tensor<2>,
-    /// `[B]`, in [-1, 1] for the player to move.
-    pub value: Tensor<1>,
 }
 
 impl Net {
@@ -44,23 +36,13 @@ impl Net {
         weights.check(config)?;
         let from = Source { weights, device };
         let blocks = (0..config.blocks)
-            .map(|i| Block::load(&from, &format!("blocks.{i}")))
+            .map(|i| Block::load(&from, &format!("blocks.{i}"), config.pools(i)))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             stem: Stem { conv: Conv::load(&from, "stem.conv")?, bn: load_norm(&from, "stem.bn")? },
             blocks,
-            policy: PolicyHead {
-                conv: Conv::load(&from, "policy.conv")?,
-                bn: load_norm(&from, "policy.bn")?,
-                out: PointOut::load(&from, "policy.out")?,
-                pass: Dense::load(&from, "policy.pass")?,
-            },
-            value: ValueHead {
-                conv: Conv::load(&from, "value.conv")?,
-                bn: load_norm(&from, "value.bn")?,
-                hidden: Dense::load(&from, "value.hidden")?,
-                out: Dense::load(&from, "value.out")?,
-            },
+            policy: PolicyHead::load(&from, config)?,
+            value: ValueHead::load(&from, config)?,
         })
     }
 
@@ -68,15 +50,17 @@ impl Net {
     ///
     /// # Shapes
     /// - `planes`: `[B, 17, H, W]`
-    /// - answer: `[B, H·W + 1]` logits and `[B]` values
+    /// - answer: see [`NetOutput`]
     #[must_use]
     pub fn forward(&self, planes: Tensor<4>) -> NetOutput {
         let stem = relu(self.stem.bn.forward(self.stem.conv.forward(planes)));
         let tower = self.blocks.iter().fold(stem, |x, block| block.forward(x));
-        NetOutput {
-            policy_logits: self.policy.forward(tower.clone()),
-            value: self.value.forward(tower),
-        }
+        self.answer(self.policy.features(tower.clone()), self.value.features(tower))
+    }
+
+    /// What follows the heads' features, `[B, P, H, W]` and `[B, V, H, W]`.
+    pub(crate) fn answer(&self, policy: Tensor<4>, value: Tensor<4>) -> NetOutput {
+        heads::answer((&self.policy, &self.value), policy, value)
     }
 }
 
@@ -90,13 +74,16 @@ pub(crate) struct Stem {
 pub(crate) struct Block {
     pub(crate) conv1: Conv,
     pub(crate) bn1: BatchNorm,
+    /// From what the first channels say of the whole board to a bias for each of the others.
+    pub(crate) pool: Option<Dense>,
     pub(crate) conv2: Conv,
     pub(crate) bn2: BatchNorm,
 }
 
 impl Block {
-    fn load(from: &Source<'_>, name: &str) -> Result<Self, NetworkError> {
+    fn load(from: &Source<'_>, name: &str, pools: bool) -> Result<Self, NetworkError> {
         Ok(Self {
+            pool: pools.then(|| Dense::load(from, &format!("{name}.pool"))).transpose()?,
             conv1: Conv::load(from, &format!("{name}.conv1"))?,
             bn1: load_norm(from, &format!("{name}.bn1"))?,
             conv2: Conv::load(from, &format!("{name}.conv2"))?,
@@ -106,52 +93,27 @@ impl Block {
 
     /// `[B, C, H, W]` to the same.
     fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let inner = relu(self.bn1.forward(self.conv1.forward(x.clone())));
+        let inner = self.bn1.forward(self.conv1.forward(x.clone()));
+        let inner = match &self.pool {
+            Some(bias) => pool_and_tell(inner, bias),
+            None => relu(inner),
+        };
         relu(self.bn2.forward(self.conv2.forward(inner)) + x)
     }
 }
 
-#[derive(Module, Debug)]
-pub(crate) struct PolicyHead {
-    pub(crate) conv: Conv,
-    pub(crate) bn: BatchNorm,
-    pub(crate) out: PointOut,
-    pub(crate) pass: Dense,
-}
-
-impl PolicyHead {
-    /// `[B, C, H, W]` to `[B, H·W + 1]`.
-    fn forward(&self, x: Tensor<4>) -> Tensor<2> {
-        self.answer(relu(self.bn.forward(self.conv.forward(x))))
-    }
-
-    /// What follows the features of the first convolution: `[B, P, H, W]` to `[B, H·W + 1]`.
-    pub(crate) fn answer(&self, p: Tensor<4>) -> Tensor<2> {
-        let [batch, _, height, width] = p.dims();
-        let pass = self.pass.forward(pool(p.clone()));
-        let points = self.out.forward(p).reshape([batch, height * width]);
-        Tensor::cat(vec![points, pass], 1)
-    }
-}
-
-#[derive(Module, Debug)]
-pub(crate) struct ValueHead {
-    pub(crate) conv: Conv,
-    pub(crate) bn: BatchNorm,
-    pub(crate) hidden: Dense,
-    pub(crate) out: Dense,
-}
-
-impl ValueHead {
-    /// `[B, C, H, W]` to `[B]`.
-    fn forward(&self, x: Tensor<4>) -> Tensor<1> {
-        self.answer(relu(self.bn.forward(self.conv.forward(x))))
-    }
-
-    /// What follows the features of the first convolution: `[B, V, H, W]` to `[B]`.
-    pub(crate) fn answer(&self, v: Tensor<4>) -> Tensor<1> {
-        let batch = v.dims()[0];
-        let hidden = relu(self.hidden.forward(pool(v)));
-        self.out.forward(hidden).tanh().reshape([batch])
-    }
+/// Global pooling (Wu 2019, 3.3): the first channels, rectified and pooled over the board, add a bias
+/// to each of the others, which are then rectified. `[B, C, H, W]` to the same.
+///
+/// Two departures from the paper: the bias is added after the normalisation, not before it, so
+/// that a normalisation stays one with its convolution, and the pooled channels go on into the
+/// block's second convolution beside the others.
+fn pool_and_tell(x: Tensor<4>, bias: &Dense) -> Tensor<4> {
+    let channels = x.dims()[1];
+    let told = bias.bias.val().dims()[0];
+    let pooled = relu(x.clone().narrow(1, 0, channels - told));
+    let bias = bias.forward(pool_with_size(pooled.clone()));
+    let bias = bias.unsqueeze_dim::<3>(2).unsqueeze_dim::<4>(3);
+    let others = relu(x.narrow(1, channels - told, told) + bias);
+    Tensor::cat(vec![pooled, others], 1)
 }

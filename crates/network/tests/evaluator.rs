@@ -90,10 +90,8 @@ fn looking_through_a_symmetry_is_evaluating_the_turned_board_and_turning_back() 
         let looked = evaluator.evaluate(&[leaf]).unwrap().remove(0);
         let turned = game(size, moves, symmetry);
         let there = evaluator.evaluate(&[Leaf::new(&turned)]).unwrap().remove(0);
-        let back = Evaluation {
-            policy: Evaluation::turn_back(size, symmetry, &there.policy),
-            value: there.value,
-        };
+        let back =
+            Evaluation::new(Evaluation::turn_back(size, symmetry, &there.policy), there.value);
         assert_close(&looked, &back, &format!("symmetry {}", symmetry.index()));
     }
 }

@@ -45,7 +45,7 @@ impl BenchReport {
 pub fn bench(size: BoardSize, config: &SearchConfig, games: usize, moves: usize) -> BenchReport {
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let share = 1.0 / size.actions() as f32;
-    let answer = Evaluation { policy: vec![share; size.actions()], value: Value::DRAW };
+    let answer = Evaluation::new(vec![share; size.actions()], Value::DRAW);
     let openings: Vec<GameState> = (0..games).map(|_| opening(size, &mut rng)).collect();
     let mut report = BenchReport {
         simulations: 0,

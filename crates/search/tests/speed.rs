@@ -82,7 +82,7 @@ fn a_simulation_allocates_nothing_in_the_steady_state() {
         ("graph", SearchConfig { graph: true, ..visits(800) }),
     ] {
         let mut tree = Tree::new(empty(9, 7.5), &config);
-        let answer = Evaluation { policy: vec![1.0 / 82.0; 82], value: Value::DRAW };
+        let answer = Evaluation::new(vec![1.0 / 82.0; 82], Value::DRAW);
         let simulate = |tree: &mut Tree, simulations| {
             for _ in 0..simulations {
                 if let Selected::Leaf(leaf) = tree.select() {

@@ -1,20 +1,25 @@
 //! Drawn positions, encoded side by side.
 
 use rayon::prelude::*;
-use tengen_features::sample_at;
+use tengen_features::{FeatureSet, SHORT_TERM_HORIZONS, Sample, sample_at};
 use tengen_rules::BoardSize;
 
 use crate::{Draw, TrainError};
 
 /// One step's samples, ready for the network. Row order is the order of the draws.
+///
+/// A label that a sample lacks is a row of zeros, and 0 in the mask beside it: the mask, 1 or 0 a
+/// sample, must multiply the label's loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The board of all samples.
     pub size: BoardSize,
     /// Rows.
     pub len: usize,
-    /// `[B, 17, H, W]`, row-major.
+    /// `[B, planes, H, W]`, row-major.
     pub planes: Vec<f32>,
+    /// Inputs without a place on the board, `[B, globals]`.
+    pub globals: Vec<f32>,
     /// π, `[B, A]` with `A = H·W + 1`; each row sums to 1.
     pub policy: Vec<f32>,
     /// 1 where a move is legal, else 0: `[B, A]`.
@@ -23,42 +28,92 @@ pub struct Batch {
     pub value: Vec<f32>,
     /// The samples' weights in the loss, `[B]`: those of the draws.
     pub weight: Vec<f32>,
+    /// Final owner of each point, 1 the player to move, -1 the opponent: `[B, H, W]`.
+    pub ownership: Vec<f32>,
+    /// Final lead of the player to move in points, komi included: `[B]`.
+    pub score: Vec<f32>,
+    /// Which samples have `ownership` and `score`, `[B]`: those of games whose board was counted.
+    pub has_score: Vec<f32>,
+    /// The policy of the next turn's search, `[B, A]`.
+    pub opponent_policy: Vec<f32>,
+    /// Which samples have `opponent_policy`, `[B]`.
+    pub has_opponent_policy: Vec<f32>,
+    /// Exponentially averaged root values, shortest horizon first, `[B, 3]`.
+    pub short_term: Vec<f32>,
+    /// Which samples have `short_term`, `[B]`.
+    pub has_short_term: Vec<f32>,
 }
 
 impl Batch {
-    /// Replays each draw's game up to its position and encodes it, on all of rayon's threads; the
-    /// result does not depend on how many there are.
+    /// `len` rows of zeros without any label, for inputs of `set`.
+    #[must_use]
+    pub fn blank(set: FeatureSet, size: BoardSize, len: usize) -> Self {
+        let zeros = |columns: usize| vec![0.0; len * columns];
+        Self {
+            size,
+            len,
+            planes: zeros(set.planes() * size.area()),
+            globals: zeros(set.globals()),
+            policy: zeros(size.actions()),
+            legal: zeros(size.actions()),
+            value: zeros(1),
+            weight: zeros(1),
+            ownership: zeros(size.area()),
+            score: zeros(1),
+            has_score: zeros(1),
+            opponent_policy: zeros(size.actions()),
+            has_opponent_policy: zeros(1),
+            short_term: zeros(SHORT_TERM_HORIZONS.len()),
+            has_short_term: zeros(1),
+        }
+    }
+
+    /// Replays each draw's game up to its position and encodes it by `set`, on all of rayon's
+    /// threads; the result does not depend on how many there are.
     ///
     /// # Errors
     /// [`TrainError::EmptyWindow`] without draws, [`TrainError::Sample`] for the first position
     /// that cannot be encoded.
-    pub fn encode(draws: &[Draw<'_>]) -> Result<Self, TrainError> {
+    pub fn encode(set: FeatureSet, draws: &[Draw<'_>]) -> Result<Self, TrainError> {
         let size = draws.first().ok_or(TrainError::EmptyWindow)?.record.size;
         let samples = draws
             .par_iter()
-            .map(|draw| sample_at(draw.record, draw.target, draw.symmetry))
+            .map(|draw| sample_at(set, draw.record, draw.labels, draw.target, draw.symmetry))
             .collect::<Vec<_>>();
-        let mut batch = Self {
-            size,
-            len: draws.len(),
-            planes: Vec::new(),
-            policy: Vec::new(),
-            legal: Vec::new(),
-            value: Vec::new(),
-            weight: Vec::new(),
-        };
-        for (draw, sample) in draws.iter().zip(samples) {
+        let mut batch = Self::blank(set, size, draws.len());
+        for (row, (draw, sample)) in draws.iter().zip(samples).enumerate() {
             let sample = sample.map_err(|source| TrainError::Sample {
                 seq: draw.seq,
                 target: draw.target,
                 source,
             })?;
-            batch.planes.extend_from_slice(&sample.planes);
-            batch.policy.extend_from_slice(&sample.policy);
-            batch.legal.extend_from_slice(&sample.legal);
-            batch.value.push(sample.value);
-            batch.weight.push(draw.weight);
+            batch.write(row, &sample, draw.weight);
         }
         Ok(batch)
+    }
+
+    fn write(&mut self, row: usize, sample: &Sample, weight: f32) {
+        let put = |column: &mut [f32], values: &[f32]| {
+            column[row * values.len()..][..values.len()].copy_from_slice(values);
+        };
+        put(&mut self.planes, &sample.planes);
+        put(&mut self.globals, &sample.globals);
+        put(&mut self.policy, &sample.policy);
+        put(&mut self.legal, &sample.legal);
+        self.value[row] = sample.value;
+        self.weight[row] = weight;
+        if let (Some(ownership), Some(score)) = (&sample.ownership, sample.score) {
+            put(&mut self.ownership, ownership);
+            self.score[row] = score;
+            self.has_score[row] = 1.0;
+        }
+        if let Some(policy) = &sample.opponent_policy {
+            put(&mut self.opponent_policy, policy);
+            self.has_opponent_policy[row] = 1.0;
+        }
+        if let Some(values) = &sample.short_term {
+            put(&mut self.short_term, values);
+            self.has_short_term[row] = 1.0;
+        }
     }
 }

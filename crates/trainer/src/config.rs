@@ -26,6 +26,22 @@ pub struct TrainerConfig {
     pub weight_decay: f64,
     /// Weight of the value term (z−v)² against the policy term. Default 1, as in the paper.
     pub value_weight: f64,
+    /// Weight of the owners' binary cross entropy, mean over the board; with `network.ownership`.
+    /// Default 1.5, KataGo's; the paper has no such head, nor any of the five below.
+    pub ownership_weight: f64,
+    /// Weight of the score's Huber loss (δ = 12 points); with `network.score`. Default 0.0015, KataGo's.
+    pub score_weight: f64,
+    /// Weight of the Huber loss (δ = 100 square points) of the score's expected squared error; with
+    /// `network.score`. Default 2e-5, KataGo's for its short-term score error.
+    pub score_spread_weight: f64,
+    /// Weight of the opponent's next policy; with `network.opponent_policy`. Default 0.15, KataGo's.
+    pub opponent_policy_weight: f64,
+    /// Weight of the policy to the power of a quarter; with `network.soft_policy`. Default 8, KataGo's:
+    /// its gradient is small.
+    pub soft_policy_weight: f64,
+    /// Weight of each horizon's squared error against `value_weight` 1; with
+    /// `network.short_term_values`. Default 0.5: KataGo's 0.6 beside its value's 1.2.
+    pub short_term_weight: f64,
     /// Largest norm of the whole gradient; a longer one is scaled down. 0 turns clipping off.
     /// Default 4; the paper does not clip.
     pub gradient_clip: f64,
@@ -70,6 +86,12 @@ impl Default for TrainerConfig {
             momentum: 0.9,
             weight_decay: 1e-4,
             value_weight: 1.0,
+            ownership_weight: 1.5,
+            score_weight: 0.0015,
+            score_spread_weight: 2e-5,
+            opponent_policy_weight: 0.15,
+            soft_policy_weight: 8.0,
+            short_term_weight: 0.5,
             gradient_clip: 4.0,
             window_min_positions: 20_000,
             window_max_positions: 500_000,
@@ -120,6 +142,16 @@ impl TrainerConfig {
         );
         require(not_negative(c.weight_decay), "weight_decay", &c.weight_decay, "at least 0");
         require(not_negative(c.value_weight), "value_weight", &c.value_weight, "at least 0");
+        for (key, weight) in [
+            ("ownership_weight", c.ownership_weight),
+            ("score_weight", c.score_weight),
+            ("score_spread_weight", c.score_spread_weight),
+            ("opponent_policy_weight", c.opponent_policy_weight),
+            ("soft_policy_weight", c.soft_policy_weight),
+            ("short_term_weight", c.short_term_weight),
+        ] {
+            require(not_negative(weight), key, &weight, "at least 0");
+        }
         require(not_negative(c.gradient_clip), "gradient_clip", &c.gradient_clip, "at least 0");
         require(
             c.window_min_positions >= 1,

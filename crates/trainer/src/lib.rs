@@ -6,13 +6,15 @@
 //! * [`Window`] holds the newest games and cuts them to the newest so many target positions;
 //!   a batch is drawn from it uniformly, each sample under one of the board's symmetries.
 //! * [`alpha_loss`] is the paper's loss over *legal* moves, and burn takes its gradients; those of the
-//!   convolutions come from [`TrainingNet`](tengen_network::TrainingNet).
+//!   convolutions come from [`TrainingNet`](tengen_network::TrainingNet). [`auxiliary_loss`] adds a
+//!   term for each further head that the network has.
 //! * [`Momentum`] is the optimiser. The update runs on host tensors, where it is exact to the bit
 //!   and its state is two plain files.
 //! * [`Trainer`] refuses a step whose numbers are not finite and goes on from good weights.
 //! * A checkpoint holds weights, momentum, the random stream and the cursor into the games, so a
 //!   run that was interrupted and resumed ends with the same bits as one that was not.
 
+mod auxiliary;
 mod batch;
 mod bench;
 mod checkpoint;
@@ -28,6 +30,7 @@ mod tensors;
 mod trainer;
 mod window;
 
+pub use auxiliary::{AuxiliaryLoss, AuxiliaryReport, auxiliary_loss};
 pub use batch::Batch;
 pub use bench::{TrainBench, bench};
 pub use config::TrainerConfig;

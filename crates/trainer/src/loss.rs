@@ -8,7 +8,7 @@ use crate::Batch;
 
 /// Stands for −∞ before the softmax: far enough that its exponential is exactly 0, and finite, so
 /// that no `∞ − ∞` or `0 · ∞` can turn up in the backward pass.
-const MASKED: f32 = -1e30;
+pub(crate) const MASKED: f32 = -1e30;
 
 /// The loss of a batch and its parts, each a tensor of one number: the mean over the samples,
 /// weighted by their weights.
@@ -57,12 +57,12 @@ pub fn alpha_loss(
 }
 
 /// A constant `[rows, columns]` on the device.
-fn matrix(data: &[f32], rows: usize, columns: usize, device: &Device) -> Tensor<2> {
+pub(crate) fn matrix(data: &[f32], rows: usize, columns: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(data.to_vec(), [rows, columns]), device)
 }
 
 /// A constant `[len]` on the device.
-fn vector(data: &[f32], device: &Device) -> Tensor<1> {
+pub(crate) fn vector(data: &[f32], device: &Device) -> Tensor<1> {
     Tensor::from_data(TensorData::new(data.to_vec(), [data.len()]), device)
 }
 
@@ -95,18 +95,17 @@ pub(crate) fn accuracies(logits: &[f32], value: &[f32], batch: &Batch) -> (f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tengen_features::FeatureSet;
     use tengen_rules::BoardSize;
 
     /// Two positions on a 1×2 board: actions are left, right, pass.
     fn batch() -> Batch {
         Batch {
-            size: BoardSize::new(2, 1).unwrap(),
-            len: 2,
-            planes: vec![0.0; 2 * 17 * 2],
             policy: vec![0.5, 0.0, 0.5, 0.0, 0.0, 1.0],
             legal: vec![1.0, 0.0, 1.0, 1.0, 1.0, 1.0],
             value: vec![1.0, -1.0],
             weight: vec![1.0, 1.0],
+            ..Batch::blank(FeatureSet::Agz, BoardSize::new(2, 1).unwrap(), 2)
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tengen_features::FeatureSet;
 use tengen_network::{DeviceKind, NetworkConfig, TrainingNet, Weights};
 use tengen_record::GameRecord;
 
@@ -24,6 +25,7 @@ const STREAM: u64 = 0x74_7261_696e;
 pub struct Trainer {
     config: TrainerConfig,
     network: NetworkConfig,
+    features: FeatureSet,
     net: TrainingNet,
     checkpoints: PathBuf,
     state: State,
@@ -63,6 +65,7 @@ impl Trainer {
         let mut trainer = Self {
             config: config.clone(),
             network: network.clone(),
+            features: network.features()?,
             net: TrainingNet::new(network, device)?,
             checkpoints: run_dir.join("checkpoints"),
             state: State::fresh(run_seed),

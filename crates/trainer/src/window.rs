@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rand::Rng;
+use tengen_features::GameLabels;
 use tengen_record::GameRecord;
 use tengen_rules::{BoardSize, Symmetry};
 
@@ -11,6 +12,7 @@ use tengen_rules::{BoardSize, Symmetry};
 struct Game {
     seq: u64,
     record: GameRecord,
+    labels: GameLabels,
     /// Index of its first target position, counted from the first game that ever entered.
     first: u64,
     targets: u64,
@@ -33,6 +35,8 @@ pub struct Draw<'a> {
     pub seq: u64,
     /// The game.
     pub record: &'a GameRecord,
+    /// What the game's end says about it.
+    pub labels: &'a GameLabels,
     /// Which of its target positions, from 0.
     pub target: usize,
     /// The symmetry under which it is shown to the network.
@@ -72,8 +76,18 @@ impl Window {
             })
             .collect();
         let targets = weight_upto.len() as u64;
+        // A game that cannot be replayed is refused when one of its positions is drawn.
+        let labels = GameLabels::of(&record).unwrap_or_default();
         let (first, weight_before) = (self.end, self.weight_end);
-        self.games.push_back(Game { seq, record, first, targets, weight_before, weight_upto });
+        self.games.push_back(Game {
+            seq,
+            record,
+            labels,
+            first,
+            targets,
+            weight_before,
+            weight_upto,
+        });
         self.end += targets;
         self.weight_end += sum;
         let start = self.end.saturating_sub(capacity as u64);
@@ -143,7 +157,14 @@ impl Window {
                     false => weights(&game.record).nth(target).unwrap_or(1.0),
                     true => 1.0,
                 };
-                Draw { seq: game.seq, record: &game.record, target, symmetry, weight }
+                Draw {
+                    seq: game.seq,
+                    record: &game.record,
+                    labels: &game.labels,
+                    target,
+                    symmetry,
+                    weight,
+                }
             })
             .collect()
     }

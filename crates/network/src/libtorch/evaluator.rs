@@ -9,6 +9,7 @@ use tengen_rules::BoardSize;
 
 use super::net::Net;
 use super::{Place, first_line, use_threads};
+use crate::burn_evaluator::turn_points_back;
 use crate::native::fold::FoldedNet;
 use crate::{DeviceKind, NetworkConfig, NetworkError, Precision, Weights};
 
@@ -38,8 +39,10 @@ pub struct LibtorchEvaluator {
     planes: Vec<f32>,
     /// A batch of them in bytes, `[B, H, W, stride]`.
     staged: Vec<u8>,
-    /// A batch of answers, `[B, H·W + 2]`.
+    /// A batch of answers, as [`Net::forward`] gives them.
     answers: Vec<f32>,
+    /// Whether ownership was asked for and there is such a head.
+    tells_ownership: bool,
 }
 
 impl LibtorchEvaluator {
@@ -88,7 +91,25 @@ impl LibtorchEvaluator {
         let net = Net::new(&FoldedNet::new(config, weights)?, stride, &place)
             .map_err(|error| place.error(&error))?;
         let (planes, staged, answers) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { net, place, features, batch, for_gpu, stride, planes, staged, answers })
+        Ok(Self {
+            net,
+            place,
+            features,
+            batch,
+            for_gpu,
+            stride,
+            planes,
+            staged,
+            answers,
+            tells_ownership: false,
+        })
+    }
+
+    /// The same evaluator, which also tells the ownership of the points, if its network has that head.
+    #[must_use]
+    pub fn telling_ownership(mut self) -> Self {
+        self.tells_ownership = self.net.judges().1;
+        self
     }
 
     /// What a batch of `boards` is filled up to.
@@ -135,7 +156,7 @@ impl LibtorchEvaluator {
             )?;
         }
         let planes = bytes.f_to_kind(self.place.numbers)?.f_permute([0, 3, 1, 2])?;
-        self.net.forward(&planes)
+        self.net.forward(&planes, self.tells_ownership)
     }
 
     /// Waits for a batch's answers.
@@ -149,10 +170,16 @@ impl LibtorchEvaluator {
         self.answers.resize(computed.numel(), 0.0);
         let count = self.answers.len();
         computed.f_copy_data(&mut self.answers, count).map_err(|error| self.failed(&error))?;
-        let rows = self.answers.chunks_exact(size.actions() + 1);
+        let scores = usize::from(self.net.judges().0);
+        let owners = if self.tells_ownership { size.area() } else { 0 };
+        let rows = self.answers.chunks_exact(size.actions() + 1 + scores + owners);
         for (leaf, row) in leaves.iter().zip(rows) {
-            let (logits, value) = row.split_at(size.actions());
-            to.push(Evaluation::from_logits(leaf, logits, value[0])?);
+            let (logits, rest) = row.split_at(size.actions());
+            let mut answer = Evaluation::from_logits(leaf, logits, rest[0])?;
+            answer.score = rest[1..].first().copied().filter(|_| scores > 0);
+            answer.ownership =
+                self.tells_ownership.then(|| turn_points_back(leaf, &rest[1 + scores..]));
+            to.push(answer);
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use tch::{Device, Kind, TchError, Tensor};
 
 use super::Place;
+use crate::heads::SCORE_UNIT;
+use crate::layers::size_factor;
 use crate::native::fold::{Dense, FoldedConv, FoldedNet};
 
 /// Largest relative difference that cuDNN's fused convolution may have from the plain one before
@@ -14,14 +16,19 @@ const FUSED_TOLERANCE: f64 = 0.05;
 pub(super) struct Net {
     stem: Conv,
     blocks: Vec<[Conv; 2]>,
+    /// What each block's pooled channels tell the others, where it pools.
+    pools: Vec<Option<Layer>>,
     /// Both heads' 1×1 convolutions, policy first: `[P + V, C]`.
     heads: Layer,
     policy: i64,
     value: i64,
+    policy_pool: Option<Layer>,
     policy_out: Layer,
     policy_pass: Layer,
     value_hidden: Layer,
     value_out: Layer,
+    value_score: Option<Layer>,
+    value_ownership: Option<Layer>,
 }
 
 impl Net {
@@ -34,22 +41,32 @@ impl Net {
             blocks.push([conv(first, first.inputs)?, conv(second, second.inputs)?]);
         }
         let layer = |dense: &Dense| Layer::new(&dense.weights, &dense.bias, place.device);
+        let maybe = |dense: &Option<Dense>| dense.as_ref().map(layer).transpose();
         Ok(Self {
             stem: conv(&net.stem, planes)?,
             blocks,
+            pools: net.pools.iter().map(maybe).collect::<Result<_, _>>()?,
             heads: Layer::new(&net.heads.weights, &net.heads.bias, place.device)?,
             policy: net.policy_channels as i64,
             value: net.value_channels as i64,
+            policy_pool: maybe(&net.policy_pool)?,
             policy_out: layer(&net.policy_out)?,
             policy_pass: layer(&net.policy_pass)?,
             value_hidden: layer(&net.value_hidden)?,
             value_out: layer(&net.value_out)?,
+            value_score: maybe(&net.value_score)?,
+            value_ownership: maybe(&net.value_ownership)?,
         })
     }
 
     /// Another owner of the same tensors.
     pub(super) fn share(&self) -> Self {
+        let maybe = |layer: &Option<Layer>| layer.as_ref().map(Layer::share);
         Self {
+            pools: self.pools.iter().map(maybe).collect(),
+            policy_pool: maybe(&self.policy_pool),
+            value_score: maybe(&self.value_score),
+            value_ownership: maybe(&self.value_ownership),
             stem: self.stem.share(),
             blocks: self.blocks.iter().map(|block| block.each_ref().map(Conv::share)).collect(),
             heads: self.heads.share(),
@@ -62,13 +79,23 @@ impl Net {
         }
     }
 
+    /// Whether it judges the score, and ownership.
+    pub(super) fn judges(&self) -> (bool, bool) {
+        (self.value_score.is_some(), self.value_ownership.is_some())
+    }
+
     /// Judges `planes`, `[B, planes, H, W]` in channels-last order and in the tower's numbers.
     ///
-    /// Answers `[B, H·W + 2]` in `f32`: logits of the points and of the pass, then the value.
-    pub(super) fn forward(&self, planes: &Tensor) -> Result<Tensor, TchError> {
+    /// Answers rows in `f32`: logits of the points and of the pass, the value, the score in points if there
+    /// is that head, and the points' ownership if there is that head and it is asked for.
+    pub(super) fn forward(&self, planes: &Tensor, ownership: bool) -> Result<Tensor, TchError> {
         let mut x = self.stem.relu(planes)?;
-        for [first, second] in &self.blocks {
-            x = second.add_relu(&first.relu(&x)?, &x)?;
+        for ([first, second], pool) in self.blocks.iter().zip(&self.pools) {
+            let inner = match pool {
+                None => first.relu(&x)?,
+                Some(told) => pool_and_tell(&first.plain(&x)?, &told.weight, &told.bias)?,
+            };
+            x = second.add_relu(&inner, &x)?;
         }
         let (batch, channels, height, width) = x.size4()?;
         let points = height * width;
@@ -76,14 +103,49 @@ impl Net {
         let rows = x.f_permute([0, 2, 3, 1])?.f_reshape([batch * points, channels])?;
         let features = self.heads.apply(&rows.f_to_kind(Kind::Float)?)?.f_relu_()?;
         let features = features.f_view([batch, points, self.policy + self.value])?;
-        let policy = features.f_narrow(2, 0, self.policy)?;
+        let mut policy = features.f_narrow(2, 0, self.policy)?;
+        if let Some(told) = &self.policy_pool {
+            let bias = told.apply(&pool_with_size(&policy, 1, points)?)?;
+            policy = policy.f_add(&bias.f_unsqueeze(1)?)?.f_relu_()?;
+        }
         let value = features.f_narrow(2, self.policy, self.value)?;
         let logits = self.policy_out.apply(&policy)?.f_view([batch, points])?;
         let pass = self.policy_pass.apply(&pool(&policy)?)?;
         let hidden = self.value_hidden.apply(&pool(&value)?)?.f_relu_()?;
-        let value = self.value_out.apply(&hidden)?.f_tanh_()?;
-        Tensor::f_cat(&[logits, pass, value], 1)
+        let mut row = vec![logits, pass, self.value_out.apply(&hidden)?.f_tanh_()?];
+        if let Some(head) = &self.value_score {
+            row.push(head.apply(&hidden)?.f_narrow(1, 0, 1)?.f_mul_scalar(f64::from(SCORE_UNIT))?);
+        }
+        if let Some(head) = self.value_ownership.as_ref().filter(|_| ownership) {
+            row.push(head.apply(&value)?.f_tanh_()?.f_view([batch, points])?);
+        }
+        Tensor::f_cat(&row, 1)
     }
+}
+
+/// Rectifies `x`, `[B, C, H, W]`, adding to the last channels before what `weight` and `bias` make of
+/// the pooling of those before them; see `pool_and_tell` in the crate's `net`.
+pub(super) fn pool_and_tell(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: &Tensor,
+) -> Result<Tensor, TchError> {
+    let (batch, channels, height, width) = x.size4()?;
+    let told = bias.size1()?;
+    let pooled = x.f_narrow(1, 0, channels - told)?.f_relu()?;
+    let flat = pooled.f_flatten(2, 3)?.f_to_kind(Kind::Float)?;
+    let bias = pool_with_size(&flat, 2, height * width)?.f_linear(weight, Some(bias))?;
+    let bias = bias.f_view([batch, told, 1, 1])?.f_to_kind(x.kind())?;
+    let others = x.f_narrow(1, channels - told, told)?.f_add(&bias)?.f_relu()?;
+    Tensor::f_cat(&[pooled, others], 1)
+}
+
+/// `[B, …]` with the board's `points` on axis `axis` to `[B, 3·C]`: means over the board, means by size,
+/// maxima.
+fn pool_with_size(x: &Tensor, axis: i64, points: i64) -> Result<Tensor, TchError> {
+    let mean = x.f_mean_dim(axis, false, None::<Kind>)?;
+    let sized = mean.f_mul_scalar(f64::from(size_factor(points as usize)))?;
+    Tensor::f_cat(&[mean, sized, x.f_amax(axis, false)?], 1)
 }
 
 /// `[B, points, C]` to `[B, 2·C]`: means over the board, then maxima.

@@ -6,7 +6,7 @@ use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
 use tengen_rules::{BoardSize, GameState, Komi, Rules, Symmetry};
 
 use super::LibtorchEvaluator;
-use crate::fixture::{config, positions, random_weights};
+use crate::fixture::{config, everything, positions, random_weights};
 use crate::{DeviceKind, NativeEvaluator, NetworkConfig, Precision, Weights};
 
 const CPU: DeviceKind = DeviceKind::LibtorchCpu;
@@ -83,6 +83,29 @@ fn agrees_with_the_native_pass_on_random_nets_and_real_positions_of_several_size
         ours.iter().zip(&leaves).for_each(|(answer, leaf)| answer.check(leaf.state).unwrap());
         let worst = worst(&ours, &native(&config, &weights, &leaves));
         assert!(worst <= 1e-4, "{blocks} blocks, {channels} channels: {worst}");
+    }
+}
+
+#[test]
+fn every_option_agrees_with_the_native_pass_score_and_ownership_included() {
+    let states = real_positions();
+    let leaves = turned(&states);
+    for (seed, (blocks, channels)) in [(0, 7), (1, 33), (3, 24)].into_iter().enumerate() {
+        let config = everything(config(blocks, channels));
+        let weights = random_weights(&config, seed as u64);
+        let mut ours = libtorch(&config, &weights, Precision::F32).telling_ownership();
+        let ours = ours.evaluate(&leaves).unwrap();
+        let mut native = NativeEvaluator::new(&config, &weights, max(64)).unwrap();
+        native = native.telling_ownership();
+        let theirs = native.evaluate(&leaves).unwrap();
+        assert!(worst(&ours, &theirs) <= 1e-4);
+        for (a, b) in ours.iter().zip(&theirs) {
+            assert!((a.score.unwrap() - b.score.unwrap()).abs() <= 20.0 * 1e-4);
+            let owners = a.ownership.as_ref().unwrap().iter().zip(b.ownership.as_ref().unwrap());
+            owners.for_each(|(x, y)| assert!((x - y).abs() <= 1e-4));
+        }
+        let silent = libtorch(&config, &weights, Precision::F32).evaluate(&leaves).unwrap();
+        assert!(silent.iter().all(|a| a.score.is_some() && a.ownership.is_none()));
     }
 }
 

@@ -6,6 +6,7 @@
 
 use tch::{Kind, TchError, Tensor};
 
+use super::net::pool_and_tell;
 use super::{Place, use_threads};
 use crate::layers::NORM_MOMENTUM;
 use crate::training::Features;
@@ -17,7 +18,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct LibtorchBody {
     place: Place,
-    blocks: usize,
+    /// The blocks, true for those that pool.
+    blocks: Vec<bool>,
     last: Option<Pass>,
 }
 
@@ -36,7 +38,8 @@ impl LibtorchBody {
     pub(crate) fn new(config: &NetworkConfig, device: DeviceKind) -> Self {
         // Gradients of 8 bits would want a loss that is scaled, and larger batches than ours.
         let place = Place::new(device, Precision::F32);
-        Self { place, blocks: config.blocks, last: None }
+        let blocks = (0..config.blocks).map(|i| config.pools(i)).collect();
+        Self { place, blocks, last: None }
     }
 
     /// Runs `planes`, `[B, planes, H, W]`, through the network of checked `weights`, each
@@ -58,7 +61,7 @@ impl LibtorchBody {
         };
         let input = input().map_err(|error| self.place.error(&error))?;
         let mut pass = Forward { place: self.place, weights, trained: vec![], moments: vec![] };
-        let features = pass.run(input, self.blocks)?;
+        let features = pass.run(input, &self.blocks)?;
         let [policy, value] = &features;
         let found = Features { policy: self.host(policy)?, value: self.host(value)? };
         self.last = Some(Pass { trained: pass.trained, moments: pass.moments, features });
@@ -123,6 +126,15 @@ impl LibtorchBody {
     }
 }
 
+/// What happens between a normalisation and the next layer.
+#[derive(Clone, Copy)]
+enum Before<'a> {
+    Relu,
+    AddAndRelu(&'a Tensor),
+    /// The dense layer of this name tells the last channels of the first.
+    Telling(&'a str),
+}
+
 /// One forward pass on its way.
 struct Forward<'a> {
     place: Place,
@@ -132,29 +144,39 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    fn run(&mut self, input: Tensor, blocks: usize) -> Result<[Tensor; 2], NetworkError> {
-        let mut x = self.layer(&input, "stem.conv", "stem.bn", None)?;
-        for i in 0..blocks {
+    fn run(&mut self, input: Tensor, blocks: &[bool]) -> Result<[Tensor; 2], NetworkError> {
+        let mut x = self.layer(&input, "stem.conv", "stem.bn", Before::Relu)?;
+        for (i, &pools) in blocks.iter().enumerate() {
             let name = |part: &str, half: u8| format!("blocks.{i}.{part}{half}");
-            let inner = self.layer(&x, &name("conv", 1), &name("bn", 1), None)?;
-            x = self.layer(&inner, &name("conv", 2), &name("bn", 2), Some(&x))?;
+            let pool = format!("blocks.{i}.pool");
+            let before = if pools { Before::Telling(&pool) } else { Before::Relu };
+            let inner = self.layer(&x, &name("conv", 1), &name("bn", 1), before)?;
+            x = self.layer(&inner, &name("conv", 2), &name("bn", 2), Before::AddAndRelu(&x))?;
         }
-        let mut head =
-            |name: &str| self.layer(&x, &format!("{name}.conv"), &format!("{name}.bn"), None);
+        let mut head = |name: &str| {
+            self.layer(&x, &format!("{name}.conv"), &format!("{name}.bn"), Before::Relu)
+        };
         Ok([head("policy")?, head("value")?])
     }
 
-    /// `max(norm(conv(x)) + skip, 0)`.
+    /// `norm(conv(x))`, and what comes `before` it goes on.
     fn layer(
         &mut self,
         x: &Tensor,
         conv: &str,
         norm: &str,
-        skip: Option<&Tensor>,
+        before: Before<'_>,
     ) -> Result<Tensor, NetworkError> {
         let weight = self.trained(&format!("{conv}.weight"))?;
         let gamma = self.trained(&format!("{norm}.gamma"))?;
         let beta = self.trained(&format!("{norm}.beta"))?;
+        let told = match before {
+            Before::Telling(pool) => {
+                let [weight, bias] = ["weight", "bias"].map(|part| format!("{pool}.{part}"));
+                Some([self.trained(&weight)?, self.trained(&bias)?])
+            }
+            _ => None,
+        };
         let place = self.place;
         let compute = || -> Result<(Tensor, [Tensor; 2]), TchError> {
             let border = weight.size4()?.2 / 2;
@@ -177,11 +199,12 @@ impl Forward<'_> {
             // LibTorch keeps the unbiased variance, burn and the native pass the batch's own.
             let [mean, variance] = moments;
             let variance = variance.f_mul_scalar((count - 1.0) / count)?;
-            let y = match skip {
-                Some(skip) => y.f_add(skip)?,
-                None => y,
+            let y = match (before, &told) {
+                (_, Some([weight, bias])) => pool_and_tell(&y, weight, bias)?,
+                (Before::AddAndRelu(skip), _) => y.f_add(skip)?.f_relu()?,
+                _ => y.f_relu()?,
             };
-            Ok((y.f_relu()?, [mean, variance]))
+            Ok((y, [mean, variance]))
         };
         let (y, moments) = compute().map_err(|error| place.error(&error))?;
         self.moments.push((norm.to_owned(), moments));

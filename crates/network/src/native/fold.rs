@@ -59,19 +59,25 @@ impl Dense {
     }
 }
 
-/// A whole network, ready to run.
+/// A whole network, ready to run: what a search asks for. Heads that only training reads are not in
+/// it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoldedNet {
     pub stem: FoldedConv,
     pub blocks: Vec<[FoldedConv; 2]>,
+    /// What each block's pooled channels tell the others, where it pools.
+    pub pools: Vec<Option<Dense>>,
     /// Both heads' 1×1 convolutions, policy channels first.
     pub heads: FoldedConv,
     pub policy_channels: usize,
     pub value_channels: usize,
+    pub policy_pool: Option<Dense>,
     pub policy_out: Dense,
     pub policy_pass: Dense,
     pub value_hidden: Dense,
     pub value_out: Dense,
+    pub value_score: Option<Dense>,
+    pub value_ownership: Option<Dense>,
 }
 
 impl FoldedNet {
@@ -79,23 +85,30 @@ impl FoldedNet {
     pub(crate) fn new(config: &NetworkConfig, weights: &Weights) -> Result<Self, NetworkError> {
         weights.check(config)?;
         let conv = |conv: &str, norm: &str| FoldedConv::side_by_side(weights, &[(conv, norm)]);
-        let mut blocks = Vec::with_capacity(config.blocks);
+        let dense =
+            |there: bool, name: &str| there.then(|| Dense::named(weights, name)).transpose();
+        let (mut blocks, mut pools) = (Vec::new(), Vec::new());
         for i in 0..config.blocks {
             let half =
                 |k: usize| conv(&format!("blocks.{i}.conv{k}"), &format!("blocks.{i}.bn{k}"));
             blocks.push([half(1)?, half(2)?]);
+            pools.push(dense(config.pools(i), &format!("blocks.{i}.pool"))?);
         }
         let heads = [("policy.conv", "policy.bn"), ("value.conv", "value.bn")];
         Ok(Self {
             stem: conv("stem.conv", "stem.bn")?,
             blocks,
+            pools,
             heads: FoldedConv::side_by_side(weights, &heads)?,
             policy_channels: config.policy_channels,
             value_channels: config.value_channels,
+            policy_pool: dense(config.policy_pooling, "policy.pool")?,
             policy_out: Dense::named(weights, "policy.out")?,
             policy_pass: Dense::named(weights, "policy.pass")?,
             value_hidden: Dense::named(weights, "value.hidden")?,
             value_out: Dense::named(weights, "value.out")?,
+            value_score: dense(config.score, "value.score")?,
+            value_ownership: dense(config.ownership, "value.ownership")?,
         })
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::buffer::Buffer;
 use super::fold::FoldedConv;
 use super::geometry::Geometry;
-use super::heads::{self, HeadScratch};
+use super::heads::{self, HeadScratch, HeadsAnswer};
 use super::packed::PackedConv;
+use super::pooling::Pooling;
 use super::shared::SharedNet;
 use super::simd::{Finish, Kernel, Layout, Planes, Products, TileSize};
 
@@ -35,6 +36,7 @@ pub(super) struct Forward {
     features: Buffer,
     room: Room,
     scratch: HeadScratch,
+    pooling: Pooling,
 }
 
 /// Both sides of the matrix products, `[points, tiles, channels]`.
@@ -58,6 +60,7 @@ impl Forward {
             features: Buffer::default(),
             room: Room::default(),
             scratch: HeadScratch::default(),
+            pooling: Pooling::default(),
         }
     }
 
@@ -73,6 +76,11 @@ impl Forward {
         let pairs = |conv: &FoldedConv| conv.inputs * conv.bias.len();
         let tower: usize = pairs(&net.stem) + net.blocks.iter().flatten().map(pairs).sum::<usize>();
         (tower * tiles * size.points() + pairs(&net.heads) * width * height) as u64
+    }
+
+    /// Whether the network judges ownership.
+    pub(super) fn has_ownership(&self) -> bool {
+        self.shared.net.value_ownership.is_some()
     }
 
     pub(super) fn kernel(&self) -> Kernel {
@@ -128,15 +136,30 @@ impl Forward {
             true => (&mut self.top, &dense),
             false => (&mut self.trunk, &grid),
         };
-        pass.convolve(&tower.stem, &self.input, self.planes, None, to);
+        pass.convolve(&tower.stem, &self.input, self.planes, Before::Relu, to);
         let last = tower.blocks.len().saturating_sub(1);
-        for (index, [first, second]) in tower.blocks.iter().enumerate() {
-            pass.convolve(first, &self.trunk, channels, None, (&mut self.inner, &grid));
+        let blocks = tower.blocks.iter().zip(&shared.net.pools);
+        for (index, ([first, second], pool)) in blocks.enumerate() {
+            match pool {
+                None => {
+                    let to = (&mut self.inner[..], &grid);
+                    pass.convolve(first, &self.trunk, channels, Before::Relu, to);
+                }
+                Some(told) => {
+                    let to = (&mut self.inner[..], &grid);
+                    pass.convolve(first, &self.trunk, channels, Before::Nothing, to);
+                    let shape = (self.geometry.width, self.geometry.height);
+                    for board in 0..boards {
+                        let at = grid.origin + board * grid.board;
+                        self.pooling.tell(told, shape, &grid, &mut self.inner[at..]);
+                    }
+                }
+            }
             if index < last {
-                let skip = Some((None, &grid));
+                let skip = Before::AddAndRelu(None, &grid);
                 pass.convolve(second, &self.inner, channels, skip, (&mut self.trunk, &grid));
             } else {
-                let skip = Some((Some(&self.trunk[..]), &grid));
+                let skip = Before::AddAndRelu(Some(&self.trunk[..]), &grid);
                 pass.convolve(second, &self.inner, channels, skip, (&mut self.top, &dense));
             }
         }
@@ -153,8 +176,14 @@ impl Forward {
         shared.kernel.products(&products, &self.top, &heads.weights, &mut self.features);
     }
 
-    /// After [`Forward::run`]: writes one board's `[area + 1]` logits and returns its value.
-    pub(super) fn answer(&mut self, board: usize, logits: &mut [f32]) -> f32 {
+    /// After [`Forward::run`]: writes one board's `[area + 1]` logits and says the rest. Where there is
+    /// such a head and room for it, `ownership` becomes `[area]`.
+    pub(super) fn answer(
+        &mut self,
+        board: usize,
+        logits: &mut [f32],
+        ownership: Option<&mut Vec<f32>>,
+    ) -> HeadsAnswer {
         let channels = self.shared.heads.channels();
         let length = self.geometry.area() * channels;
         let features = &mut self.features[board * length..][..length];
@@ -163,8 +192,17 @@ impl Forward {
                 *x = (*x + bias).max(0.0);
             }
         }
-        heads::answer(&self.shared.net, features, channels, &mut self.scratch, logits)
+        heads::answer(&self.shared.net, features, channels, &mut self.scratch, logits, ownership)
     }
+}
+
+/// What happens between a convolution's sums and its output.
+#[derive(Clone, Copy)]
+enum Before<'a> {
+    Nothing,
+    Relu,
+    /// Adds what lies as the layout says, in the output itself when there is no slice, and rectifies.
+    AddAndRelu(Option<&'a [f32]>, &'a Layout),
 }
 
 /// One call's convolutions.
@@ -176,14 +214,14 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// `to = max(conv(from) + bias + skip, 0)`: `from` is grids of `from_channels`; what skips, if
-    /// anything does, lies as its layout says, in `to` itself when it has no slice.
+    /// `to = conv(from) + bias`, and what comes `before` it is written: `from` is grids of
+    /// `from_channels`.
     fn convolve(
         &mut self,
         conv: &PackedConv,
         from: &[f32],
         from_channels: usize,
-        skip: Option<(Option<&[f32]>, &Layout)>,
+        before: Before<'_>,
         (to, layout): (&mut [f32], &Layout),
     ) {
         let (geometry, size) = (self.geometry, self.geometry.size);
@@ -207,8 +245,13 @@ impl Pass<'_> {
         self.kernel.products(&products, transformed, &conv.weights, sums);
 
         let planes = Planes { point: products.m_point, channels: columns };
-        let (slice, skip) = skip.map_or((None, None), |(slice, layout)| (slice, Some(layout)));
-        let finish = Finish { width: geometry.width, height: geometry.height, layout, skip };
+        let (slice, skip, floor) = match before {
+            Before::Nothing => (None, None, f32::NEG_INFINITY),
+            Before::Relu => (None, None, 0.0),
+            Before::AddAndRelu(slice, layout) => (slice, Some(layout), 0.0),
+        };
+        let (width, height) = (geometry.width, geometry.height);
+        let finish = Finish { width, height, layout, skip, floor };
         self.kernel.output(size, tiles, &planes, &finish, sums, &conv.bias, slice, to);
     }
 }

@@ -18,6 +18,7 @@ mod geometry;
 mod heads;
 mod packed;
 mod peaks;
+mod pooling;
 mod shared;
 pub(crate) mod simd;
 
@@ -28,9 +29,11 @@ use tengen_features::{FeatureSet, encode_nhwc};
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 use tengen_rules::BoardSize;
 
+use crate::burn_evaluator::turn_points_back;
 use crate::{NetworkConfig, NetworkError, Weights};
 use fold::FoldedNet;
 use forward::Forward;
+use heads::HeadsAnswer;
 use shared::SharedNet;
 use simd::Kernel;
 
@@ -53,6 +56,10 @@ pub struct NativeEvaluator {
     planes: Vec<f32>,
     /// One board's logits.
     logits: Vec<f32>,
+    /// Whether ownership was asked for and there is such a head.
+    tells_ownership: bool,
+    /// One board's ownership.
+    ownership: Vec<f32>,
 }
 
 impl NativeEvaluator {
@@ -100,6 +107,8 @@ impl NativeEvaluator {
             max_batch,
             planes: Vec::new(),
             logits: Vec::new(),
+            tells_ownership: false,
+            ownership: Vec::new(),
         })
     }
 
@@ -123,6 +132,13 @@ impl NativeEvaluator {
         self.forward.kernel().name()
     }
 
+    /// The same evaluator, which also tells the ownership of the points, if its network has that head.
+    #[must_use]
+    pub fn telling_ownership(mut self) -> Self {
+        self.tells_ownership = self.forward.has_ownership();
+        self
+    }
+
     /// Runs leaves of one size, as many as go through the tower together.
     fn evaluate_together(
         &mut self,
@@ -138,8 +154,14 @@ impl NativeEvaluator {
         }
         self.forward.run(leaves.len());
         for (board, leaf) in leaves.iter().enumerate() {
-            let value = self.forward.answer(board, &mut self.logits);
-            answers.push(Evaluation::from_logits(leaf, &self.logits, value)?);
+            let room = self.tells_ownership.then_some(&mut self.ownership);
+            let HeadsAnswer { value, score } = self.forward.answer(board, &mut self.logits, room);
+            let mut answer = Evaluation::from_logits(leaf, &self.logits, value)?;
+            answer.score = score;
+            if self.tells_ownership {
+                answer.ownership = Some(turn_points_back(leaf, &self.ownership));
+            }
+            answers.push(answer);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator};
 use tengen_rules::Symmetry;
 
 use super::NativeEvaluator;
-use crate::fixture::{config, positions, random_weights};
+use crate::fixture::{config, everything, positions, random_weights};
 use crate::{BurnEvaluator, DeviceKind, NORM_EPSILON, NetworkConfig, Weights};
 
 fn evaluator(config: &NetworkConfig, weights: &Weights) -> NativeEvaluator {
@@ -224,4 +224,88 @@ fn too_large_a_batch_and_foreign_weights_are_refused() {
     let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
     let refusal = evaluator.evaluate(&leaves).unwrap_err();
     assert_eq!(refusal, EvalError::BatchTooLarge { asked: 2, max: 1 });
+}
+
+#[test]
+fn every_option_agrees_with_burn_score_and_ownership_included() {
+    for (blocks, channels, pooled) in [(1, 7, 0), (2, 24, 0), (3, 32, 31), (2, 20, 1), (0, 8, 0)] {
+        let mut config = everything(config(blocks, channels));
+        config.pooling_channels = pooled;
+        let weights = random_weights(&config, 7 + blocks as u64);
+        let max = NonZeroUsize::new(64).unwrap();
+        let device = DeviceKind::Cpu.device().unwrap();
+        let mut burn = BurnEvaluator::new(&config, &weights, &device, max).unwrap();
+        let mut native = evaluator(&config, &weights).telling_ownership();
+        let portable = NativeEvaluator::portable(&config, &weights, max).unwrap();
+        let mut portable = portable.telling_ownership();
+        for (width, height) in [(2, 2), (5, 4), (9, 9), (19, 19)] {
+            let states = positions(width, height, if width == 19 { 3 } else { 13 }, 21);
+            let leaves: Vec<Leaf<'_>> = states
+                .iter()
+                .zip(Symmetry::all().into_iter().cycle())
+                .map(|(state, s)| {
+                    let valid = s.valid_for(state.size());
+                    Leaf { state, symmetry: if valid { s } else { Symmetry::IDENTITY } }
+                })
+                .collect();
+            let theirs = burn.evaluate(&leaves).unwrap();
+            for native in [&mut native, &mut portable] {
+                for (ours, theirs) in native.evaluate(&leaves).unwrap().iter().zip(&theirs) {
+                    let what = format!("{blocks} blocks of {channels} at {width}x{height}");
+                    assert_near(&ours.policy, &theirs.policy, &what);
+                    assert_near(&[ours.value.get()], &[theirs.value.get()], &what);
+                    let ownership = [ours, theirs].map(|e| e.ownership.as_ref().unwrap());
+                    assert_eq!(ownership[0].len(), width * height);
+                    assert_near(ownership[0], ownership[1], &what);
+                    // Points, twenty to the unit that the network computes in.
+                    let score = [ours, theirs].map(|e| [e.score.unwrap() / 20.0]);
+                    assert_near(&score[0], &score[1], &what);
+                }
+            }
+        }
+    }
+}
+
+fn assert_near(ours: &[f32], theirs: &[f32], what: &str) {
+    for (a, b) in ours.iter().zip(theirs) {
+        assert!((a - b).abs() < 1e-4, "{what}: {a}, burn's {b}");
+    }
+}
+
+#[test]
+fn heads_that_only_training_reads_change_no_answer_and_ownership_comes_back_in_the_boards_own_way()
+{
+    let plain = config(2, 16);
+    let with_heads = NetworkConfig {
+        ownership: true,
+        opponent_policy: true,
+        soft_policy: true,
+        short_term_values: true,
+        ..plain.clone()
+    };
+    let weights = random_weights(&with_heads, 5);
+    let known = plain.tensors().unwrap();
+    let fewer = weights.0.iter().filter(|(name, _)| known.iter().any(|(known, _)| known == *name));
+    let fewer = Weights(fewer.map(|(name, tensor)| (name.clone(), tensor.clone())).collect());
+    let states = positions(6, 6, 9, 3);
+    let leaves: Vec<Leaf<'_>> = states.iter().map(Leaf::new).collect();
+    let mut all = evaluator(&with_heads, &weights);
+    let answers = all.evaluate(&leaves).unwrap();
+    assert_eq!(answers, evaluator(&plain, &fewer).evaluate(&leaves).unwrap(), "bit for bit");
+    let silent = evaluator(&plain, &fewer).telling_ownership().evaluate(&leaves[..1]).unwrap();
+    assert!(silent[0].ownership.is_none() && answers[0].ownership.is_none());
+
+    // An empty board looks the same from everywhere: what is said there must only be turned.
+    let mut all = all.telling_ownership();
+    let size = states[0].size();
+    let mut owners = |symmetry| {
+        let leaf = Leaf { state: &states[0], symmetry };
+        all.evaluate(&[leaf]).unwrap().remove(0).ownership.unwrap()
+    };
+    let straight = owners(Symmetry::IDENTITY);
+    for symmetry in Symmetry::all() {
+        for (point, owner) in owners(symmetry).iter().enumerate() {
+            assert_eq!(*owner, straight[symmetry.apply_action(size, point)]);
+        }
+    }
 }

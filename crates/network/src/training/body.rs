@@ -43,7 +43,11 @@ impl Body {
         for i in 0..config.blocks {
             for (role, half) in [(Role::First, 1), (Role::Second, 2)] {
                 let name = format!("blocks.{i}.*{half}");
-                layers.push(Layer::new(role, c, block, &[(&name, c)]));
+                let layer = Layer::new(role, c, block, &[(&name, c)]);
+                layers.push(match role == Role::First && config.pools(i) {
+                    true => layer.telling(format!("blocks.{i}.pool"), config.pooled_channels()),
+                    false => layer,
+                });
             }
         }
         let channels = [config.policy_channels, config.value_channels];
@@ -139,8 +143,13 @@ impl Body {
             }
             layers[index].set_slopes(&sums, count);
             self.slots.par_iter_mut().for_each(|slot| slot.backward(kernel, layers, index));
-            let dw = sum_of(&self.slots, layers[index].gradient_length());
+            let dw = sum_of(&self.slots, layers[index].gradient_length(), |slot| &slot.dw);
             layers[index].gradients(&dw, &sums, &mut gradients);
+            let before = index.checked_sub(1).and_then(|before| layers[before].telling.as_ref());
+            if let Some(telling) = before {
+                let told = sum_of(&self.slots, telling.gradient_length(), |slot| &slot.told);
+                telling.gradients(&told, &mut gradients);
+            }
         }
         gradients
     }
@@ -153,13 +162,13 @@ impl Body {
     }
 }
 
-/// What the slots add to the gradient of a layer's weights, added in their order.
-fn sum_of(slots: &[Slot], length: usize) -> Vec<f32> {
+/// What the slots add to a gradient, added in their order.
+fn sum_of(slots: &[Slot], length: usize, of: impl Fn(&Slot) -> &[f32] + Sync) -> Vec<f32> {
     const TOGETHER: usize = 4096;
     let mut all = vec![0.0; length];
     all.par_chunks_mut(TOGETHER).enumerate().for_each(|(chunk, sums)| {
         for slot in slots {
-            let own = &slot.dw[chunk * TOGETHER..][..sums.len()];
+            let own = &of(slot)[chunk * TOGETHER..][..sums.len()];
             for (sum, own) in sums.iter_mut().zip(own) {
                 *sum += own;
             }

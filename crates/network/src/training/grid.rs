@@ -15,6 +15,8 @@ pub(super) struct Grid {
     pub len: usize,
     /// From a point to the one below it.
     row: usize,
+    /// From a board's first point to the next board's.
+    board: usize,
 }
 
 impl Grid {
@@ -26,7 +28,12 @@ impl Grid {
             .flat_map(|board| (0..height).map(move |y| (board, y)))
             .flat_map(|(b, y)| (0..width).map(move |x| origin + b * board + y * row + x))
             .collect();
-        Self { area: height * width, points, len: origin + boards * board, row }
+        Self { area: height * width, points, len: origin + boards * board, row, board }
+    }
+
+    /// Which board the true point `point` is on.
+    pub(super) fn board_of(&self, point: usize) -> usize {
+        (point - self.row - 1) / self.board
     }
 
     /// Grid distances of a kernel's taps from its point, row-major: 9 for a 3×3 kernel, 1 for 1×1.
@@ -51,6 +58,7 @@ mod tests {
             for (index, &point) in grid.points.iter().enumerate() {
                 let (board, at) = (index / grid.area, index % grid.area);
                 let (y, x) = (at / width, at % width);
+                assert_eq!(grid.board_of(point), board);
                 for (tap, distance) in grid.taps(9).into_iter().enumerate() {
                     let to = point.checked_add_signed(distance).unwrap();
                     assert!(to < grid.len);

@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::norm::{Moments, Slant, Slopes};
+use super::telling::Telling;
 use crate::layers::NORM_MOMENTUM;
 use crate::{HostTensor, NORM_EPSILON, NetworkError, Weights};
 
@@ -57,6 +58,8 @@ pub(super) struct Layer {
     pub scale: Vec<f32>,
     pub shift: Vec<f32>,
     pub slant: Slant,
+    /// What its first channels tell the others, if they do.
+    pub telling: Option<Telling>,
 }
 
 impl Layer {
@@ -88,7 +91,14 @@ impl Layer {
             scale: zeros.clone(),
             shift: zeros.clone(),
             slant: Slant { scale: zeros.clone(), tilt: zeros.clone(), shift: zeros },
+            telling: None,
         }
+    }
+
+    /// The same, whose first `pooled` channels tell the others through the dense layer `name`.
+    pub(super) fn telling(mut self, name: String, pooled: usize) -> Self {
+        self.telling = Some(Telling::new(name, pooled, self.outputs() - pooled));
+        self
     }
 
     fn outputs(&self) -> usize {
@@ -108,6 +118,9 @@ impl Layer {
         self.backward.clear();
         if self.role != Role::Stem {
             self.backward.resize(self.x_stride * taps * outputs, 0.0);
+        }
+        if let Some(telling) = &mut self.telling {
+            telling.load(weights)?;
         }
         let mut first = 0;
         for part in &self.parts {

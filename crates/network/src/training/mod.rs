@@ -22,6 +22,7 @@ mod layer;
 mod loops;
 mod norm;
 mod slot;
+mod telling;
 
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 
@@ -130,10 +131,7 @@ impl TrainingNet {
         };
         let policy = leaf(policy, self.config.policy_channels);
         let value = leaf(value, self.config.value_channels);
-        let output = NetOutput {
-            policy_logits: net.policy.answer(policy.clone()),
-            value: net.value.answer(value.clone()),
-        };
+        let output = net.answer(policy.clone(), value.clone());
         Ok(Traced { output, net, features: Some([policy, value]) })
     }
 

@@ -4,6 +4,7 @@ use super::grid::Grid;
 use super::kernels;
 use super::layer::{Layer, Role, Taps};
 use super::norm::{Moments, Points, Slopes};
+use super::telling::{Telling, Told};
 use crate::native::simd::Kernel;
 
 /// Points that are worked on together, at least: enough to use each block of weights often, few
@@ -29,6 +30,8 @@ pub(super) struct Slot {
     dz: [Vec<f32>; 2],
     /// What this slot adds to the gradient of the layer's weights, `[taps, inputs, stride]`.
     pub dw: Vec<f32>,
+    /// The same for the telling of the layer before, if it tells.
+    pub told: Vec<f32>,
     /// Moments of the layer's convolution.
     pub moments: Vec<Moments>,
     /// Sums over the gradient of the layer's normalised output.
@@ -42,6 +45,7 @@ struct Memory {
     z: Vec<f32>,
     /// After normalisation, addition and ReLU.
     y: Vec<f32>,
+    told: Told,
 }
 
 impl Slot {
@@ -56,13 +60,18 @@ impl Slot {
             planes: room(layers.first().map_or(0, |layer| layer.x_stride)),
             layers: layers
                 .iter()
-                .map(|layer| Memory { z: room(layer.stride), y: room(layer.stride) })
+                .map(|layer| Memory {
+                    z: room(layer.stride),
+                    y: room(layer.stride),
+                    told: layer.telling.as_ref().map_or_else(Told::default, |t| t.room(boards)),
+                })
                 .collect(),
             stream: room(tower),
             inner: room(tower),
             features: room(heads),
             dz: [room(tower), room(heads)],
             dw: Vec::new(),
+            told: Vec::new(),
             moments: Vec::new(),
             slopes: Vec::new(),
             grid,
@@ -130,7 +139,7 @@ impl Slot {
         let last = layers.len() - 1;
         self.slopes.clear();
         self.slopes.resize(layers[last].stride, Slopes::default());
-        let Memory { z, y } = &self.layers[last];
+        let Memory { z, y, .. } = &self.layers[last];
         let at =
             Points { points: &self.grid.points, area: self.grid.area, stride: layers[last].stride };
         let statistics = [&layers[last].mean[..], &layers[last].inv_std];
@@ -147,6 +156,9 @@ impl Slot {
         self.dw.resize(layer.gradient_length(), 0.0);
         self.slopes.clear();
         self.slopes.resize(before.map_or(0, |layer| layer.stride), Slopes::default());
+        let telling = before.and_then(|layer| layer.telling.as_ref());
+        self.told.clear();
+        self.told.resize(telling.map_or(0, Telling::gradient_length), 0.0);
         let [tower_dz, heads_dz] = &mut self.dz;
         // The gradient of a second half's output stays: it is also that of the block's input.
         let (dy, dx, dz, add) = match layer.role {
@@ -167,7 +179,14 @@ impl Slot {
             let shape = layer.shape_back(&self.taps);
             kernels::convolve(kernel, &shape, points, dz, &layer.backward, add, dx);
             let at = Points { points, area, stride: before.stride };
-            let Memory { z, y } = &self.layers[index - 1];
+            let Memory { z, y, told } = &self.layers[index - 1];
+            if let Some(telling) = telling {
+                for points in points.chunks_exact(area) {
+                    let at = Points { points, ..at };
+                    let told = told.of(telling, self.grid.board_of(points[0]));
+                    telling.backward(&at, y, dx, told, &mut self.told);
+                }
+            }
             let statistics = [&before.mean[..], &before.inv_std];
             kernels::rectify_back(kernel, &at, [y, z], statistics, dx, &mut self.slopes);
         }
@@ -189,8 +208,16 @@ fn finish(
         Role::Second => index.checked_sub(2).map(|input| &before[input].y[..]),
         _ => None,
     };
-    let Memory { z, y } = &mut now[0];
+    let Memory { z, y, told } = &mut now[0];
     let at = Points { points, area: grid.area, stride: layer.stride };
+    if let Some(telling) = &layer.telling {
+        for points in points.chunks_exact(grid.area) {
+            let at = Points { points, ..at };
+            let told = told.of_mut(telling, grid.board_of(points[0]));
+            telling.forward(&at, z, [&layer.scale, &layer.shift], y, told);
+        }
+        return;
+    }
     kernels::normalise(kernel, &at, z, [&layer.scale, &layer.shift], skip, y);
 }
 

@@ -9,6 +9,7 @@ use super::grid::Grid;
 use super::kernels;
 use super::loops::Shape;
 use super::*;
+use crate::fixture::everything;
 use crate::{DeviceKind, HostTensor};
 
 fn random(rng: &mut ChaCha8Rng, length: usize) -> Vec<f32> {
@@ -104,11 +105,27 @@ fn planes(shape: [usize; 3]) -> Vec<f32> {
 
 /// A loss in which every output has its own weight.
 fn loss(output: &NetOutput) -> Tensor<1> {
-    let logits = output.policy_logits.clone();
-    let [rows, columns] = logits.dims();
-    let ramp = (0..rows * columns).map(|i| (i as f32 * 0.37).sin()).collect::<Vec<f32>>();
-    let ramp = Tensor::from_data(TensorData::new(ramp, [rows, columns]), &logits.device());
-    (logits * ramp).sum() + (output.value.clone() - 0.3).square().sum()
+    let ramp = |x: &Tensor<2>| {
+        let [rows, columns] = x.dims();
+        let ramp = (0..rows * columns).map(|i| (i as f32 * 0.37).sin()).collect::<Vec<f32>>();
+        let ramp = Tensor::from_data(TensorData::new(ramp, [rows, columns]), &x.device());
+        (x.clone() * ramp).sum()
+    };
+    let sum = ramp(&output.policy_logits) + (output.value.clone() - 0.3).square().sum();
+    let tables = [
+        &output.opponent_logits,
+        &output.soft_logits,
+        &output.ownership_logits,
+        &output.short_term,
+    ];
+    let sum = tables.into_iter().flatten().fold(sum, |sum, table| sum + ramp(table));
+    match &output.score {
+        Some(score) => {
+            sum + (score.mean.clone() / 20.0 - 0.3).square().sum()
+                + (score.stdev.clone() / 20.0 - 0.5).square().sum()
+        }
+        None => sum,
+    }
 }
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
@@ -122,46 +139,58 @@ fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
     for (blocks, channels, shape) in
         [(0, 8, [3, 5, 4]), (1, 32, [5, 6, 6]), (2, 20, [37, 4, 4]), (3, 32, [16, 7, 7])]
     {
-        let config = config(blocks, channels);
-        let (weights, planes) = (weights(&config), planes(shape));
-        let [batch, height, width] = shape;
+        compare(config(blocks, channels), shape, &device);
+        compare(everything(config(blocks, channels)), shape, &device);
+        let pooling_channels = channels - 1;
+        compare(
+            NetworkConfig { pooling_channels, ..everything(config(blocks, channels)) },
+            shape,
+            &device,
+        );
+    }
+}
 
-        let net = Net::from_weights(&config, &weights, &device).unwrap();
-        let data = TensorData::new(planes.clone(), [batch, 17, height, width]);
-        let expected = net.forward(Tensor::<4>::from_data(data, &device));
-        let expected_gradients = net.gradients(&loss(&expected).backward());
-        let expected_after = net.to_weights();
+/// Holds our pass to burn's, on every kernel.
+fn compare(config: NetworkConfig, shape: [usize; 3], device: &Device) {
+    let (blocks, channels) = (config.blocks, config.channels);
+    let (weights, planes) = (weights(&config), planes(shape));
+    let [batch, height, width] = shape;
 
-        for kernel in Kernel::available() {
-            let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
-            training.backbone = Backbone::Native(Body::new(&config, kernel).unwrap());
-            let traced = training.forward(&weights, &planes, shape).unwrap();
-            let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
-            let mut after = weights.clone();
-            training.move_statistics(&traced, &mut after).unwrap();
+    let net = Net::from_weights(&config, &weights, device).unwrap();
+    let data = TensorData::new(planes.clone(), [batch, 17, height, width]);
+    let expected = net.forward(Tensor::<4>::from_data(data, device));
+    let expected_gradients = net.gradients(&loss(&expected).backward());
+    let expected_after = net.to_weights();
 
-            let what = format!("{}, {blocks} blocks, {channels} channels", kernel.name());
-            let policy = |output: &NetOutput| numbers(output.policy_logits.clone());
-            close(&policy(&traced.output), &policy(&expected), 1e-4, &what);
-            let value = |output: &NetOutput| numbers(output.value.clone());
-            close(&value(&traced.output), &value(&expected), 1e-4, &what);
-            assert!(gradients.0.keys().eq(expected_gradients.0.keys()), "{what}");
-            for (name, expected) in &expected_gradients.0 {
-                let found = &gradients.0[name];
-                assert_eq!(found.shape, expected.shape, "{what}: {name}");
-                close(&found.data, &expected.data, 1e-4, &format!("{what}: {name}"));
-            }
-            for (name, expected) in &expected_after.0 {
-                let found = &after.0[name];
-                close(&found.data, &expected.data, 1e-5, &format!("{what}: {name}"));
-            }
+    for kernel in Kernel::available() {
+        let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
+        training.backbone = Backbone::Native(Body::new(&config, kernel).unwrap());
+        let traced = training.forward(&weights, &planes, shape).unwrap();
+        let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
+        let mut after = weights.clone();
+        training.move_statistics(&traced, &mut after).unwrap();
+
+        let what = format!("{}, {blocks} blocks, {channels} channels", kernel.name());
+        let policy = |output: &NetOutput| numbers(output.policy_logits.clone());
+        close(&policy(&traced.output), &policy(&expected), 1e-4, &what);
+        let value = |output: &NetOutput| numbers(output.value.clone());
+        close(&value(&traced.output), &value(&expected), 1e-4, &what);
+        assert!(gradients.0.keys().eq(expected_gradients.0.keys()), "{what}");
+        for (name, expected) in &expected_gradients.0 {
+            let found = &gradients.0[name];
+            assert_eq!(found.shape, expected.shape, "{what}: {name}");
+            close(&found.data, &expected.data, 1e-4, &format!("{what}: {name}"));
+        }
+        for (name, expected) in &expected_after.0 {
+            let found = &after.0[name];
+            close(&found.data, &expected.data, 1e-5, &format!("{what}: {name}"));
         }
     }
 }
 
 #[test]
 fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_batch() {
-    let config = config(2, 16);
+    let config = everything(config(2, 16));
     let (weights, shape) = (weights(&config), [19, 5, 5]);
     let run = |training: &mut TrainingNet| {
         let traced = training.forward(&weights, &planes(shape), shape).unwrap();
@@ -223,14 +252,15 @@ fn step(mut training: TrainingNet, config: &NetworkConfig, shape: [usize; 3]) ->
 /// Holds every device to our own pass.
 fn agrees(of: impl Fn(&NetworkConfig) -> TrainingNet, what: &str) {
     for (blocks, channels, shape) in [(0, 8, [3, 5, 4]), (3, 32, [16, 7, 7])] {
-        let config = config(blocks, channels);
-        let ours = step(TrainingNet::new(&config, DeviceKind::Cpu).unwrap(), &config, shape);
-        let theirs = step(of(&config), &config, shape);
-        for (ours, theirs) in ours.iter().zip(&theirs) {
-            assert!(ours.0.keys().eq(theirs.0.keys()), "{what}");
-            for (name, tensor) in &ours.0 {
-                assert_eq!(theirs.0[name].shape, tensor.shape, "{what}: {name}");
-                close(&theirs.0[name].data, &tensor.data, 1e-4, &format!("{what}: {name}"));
+        for config in [config(blocks, channels), everything(config(blocks, channels))] {
+            let ours = step(TrainingNet::new(&config, DeviceKind::Cpu).unwrap(), &config, shape);
+            let theirs = step(of(&config), &config, shape);
+            for (ours, theirs) in ours.iter().zip(&theirs) {
+                assert!(ours.0.keys().eq(theirs.0.keys()), "{what}");
+                for (name, tensor) in &ours.0 {
+                    assert_eq!(theirs.0[name].shape, tensor.shape, "{what}: {name}");
+                    close(&theirs.0[name].data, &tensor.data, 1e-4, &format!("{what}: {name}"));
+                }
             }
         }
     }

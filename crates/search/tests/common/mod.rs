@@ -97,7 +97,7 @@ pub fn opinionated() -> ScriptedEvaluator {
         state.legal_moves().iter().for_each(|a| policy[a] = draw().powi(4));
         let sum: f32 = policy.iter().sum();
         policy.iter_mut().for_each(|p| *p /= sum);
-        Ok(Evaluation { policy, value: Value::new(draw() * 1.6 - 0.8) })
+        Ok(Evaluation::new(policy, Value::new(draw() * 1.6 - 0.8)))
     })
 }
 
@@ -136,7 +136,7 @@ pub fn impartial() -> ScriptedEvaluator {
         }
         let sum: f32 = policy.iter().sum();
         policy.iter_mut().for_each(|p| *p /= sum);
-        Ok(Evaluation { policy, value: Value::new(fraction(whole ^ 1) * 1.6 - 0.8) })
+        Ok(Evaluation::new(policy, Value::new(fraction(whole ^ 1) * 1.6 - 0.8)))
     })
 }
 

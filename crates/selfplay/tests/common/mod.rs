@@ -48,7 +48,7 @@ pub fn opinion(leaf: &Leaf<'_>) -> Evaluation {
     leaf.state.legal_moves().iter().for_each(|a| policy[a] = 0.05 + next());
     let sum: f32 = policy.iter().sum();
     policy.iter_mut().for_each(|p| *p /= sum);
-    Evaluation { policy, value: Value::new(next() - 0.5) }
+    Evaluation::new(policy, Value::new(next() - 0.5))
 }
 
 pub fn hashed() -> ScriptedEvaluator {

@@ -6,6 +6,8 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use tengen_features::FeatureSet;
+
 use crate::{Batch, Draw, TrainError};
 
 /// A batch made ahead, good as long as the window stays as it is.
@@ -16,9 +18,9 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Encodes `draws`, after which the stream stood at `rng`.
-    pub(super) fn encode(draws: &[Draw<'_>], rng: ChaCha8Rng) -> Self {
-        Self { batch: Batch::encode(draws), rng }
+    /// Encodes `draws` by `set`, after which the stream stood at `rng`.
+    pub(super) fn encode(set: FeatureSet, draws: &[Draw<'_>], rng: ChaCha8Rng) -> Self {
+        Self { batch: Batch::encode(set, draws), rng }
     }
 
     /// The batch, with `rng` moved past its draw.

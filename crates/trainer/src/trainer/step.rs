@@ -10,7 +10,10 @@ use super::Trainer;
 use super::ahead::Ahead;
 use crate::loss::accuracies;
 use crate::momentum::{decayed_square_sum, norm};
-use crate::{Batch, Momentum, TrainError, alpha_loss, checkpoint, is_statistic, schedule};
+use crate::{
+    AuxiliaryReport, Batch, Momentum, TrainError, alpha_loss, auxiliary_loss, checkpoint,
+    is_statistic, schedule,
+};
 
 /// Refused steps in a row after which the tensors of the newest checkpoint replace the current.
 const REFUSALS_BEFORE_RESTORE: u32 = 3;
@@ -22,7 +25,8 @@ pub(super) const REFUSALS_BEFORE_END: u32 = 10;
 pub struct StepReport {
     /// Steps taken, this one included.
     pub step: u64,
-    /// The whole loss: `value_weight · value_loss + policy_loss + l2`.
+    /// The whole loss: `value_weight · value_loss + policy_loss + l2`, and the auxiliary terms times
+    /// their weights.
     pub loss: f64,
     /// Cross entropy of π and p, in nats.
     pub policy_loss: f64,
@@ -30,6 +34,9 @@ pub struct StepReport {
     pub value_loss: f64,
     /// c‖θ‖².
     pub l2: f64,
+    /// The terms of the network's further heads; their keys stand beside the others.
+    #[serde(flatten)]
+    pub auxiliary: AuxiliaryReport,
     /// Fraction of samples whose most probable legal move is the target's.
     pub policy_accuracy: f64,
     /// Fraction of decided samples whose value has the result's sign.
@@ -56,10 +63,12 @@ impl Trainer {
         let started = Instant::now();
         self.check_filled()?;
         let (size, capacity) = (self.config.batch_size, self.window_capacity());
-        let by_weight = self.config.draw_by_weight;
+        let (set, by_weight) = (self.features, self.config.draw_by_weight);
         let batch = match self.ahead.take() {
             Some(ahead) => ahead.take(&mut self.rng)?,
-            None => Batch::encode(&self.window.draw(size, capacity, by_weight, &mut self.rng))?,
+            None => {
+                Batch::encode(set, &self.window.draw(size, capacity, by_weight, &mut self.rng))?
+            }
         };
         let waiting = started.elapsed().as_secs_f64();
 
@@ -67,7 +76,7 @@ impl Trainer {
         let mut rng = self.rng.clone();
         let draws = window.draw(size, capacity, by_weight, &mut rng);
         let (attempted, ahead) =
-            rayon::join(|| self.attempt(&batch), || Ahead::encode(&draws, rng));
+            rayon::join(|| self.attempt(&batch), || Ahead::encode(set, &draws, rng));
         self.window = window;
         self.ahead = Some(ahead);
         let mut report = match attempted? {
@@ -98,12 +107,18 @@ impl Trainer {
         let loss = alpha_loss(logits.clone(), value.clone(), batch, self.config.value_weight);
         let policy_loss = f64::from(loss.policy.clone().into_scalar::<f32>());
         let value_loss = f64::from(loss.value.clone().into_scalar::<f32>());
-        if !(policy_loss.is_finite() && value_loss.is_finite()) {
+        let further = auxiliary_loss(&traced.output, batch, &self.config);
+        let (auxiliary, added) = (further.report(), further.added());
+        if !(policy_loss.is_finite() && value_loss.is_finite() && added.is_finite()) {
             return Ok(Err("the loss".to_owned()));
         }
         let (policy_accuracy, value_accuracy) = accuracies(&host(logits), &host(value), batch);
 
-        let gradient = self.net.gradients(&traced, &loss.total.backward())?;
+        let total = match further.total {
+            Some(further) => loss.total + further,
+            None => loss.total,
+        };
+        let gradient = self.net.gradients(&traced, &total.backward())?;
         let grad_norm = norm(&gradient);
         if !grad_norm.is_finite() {
             return Ok(Err("the gradient".to_owned()));
@@ -134,10 +149,11 @@ impl Trainer {
         self.state.samples += batch.len as u64;
         Ok(Ok(StepReport {
             step: self.state.step,
-            loss: self.config.value_weight * value_loss + policy_loss + l2,
+            loss: self.config.value_weight * value_loss + policy_loss + l2 + added,
             policy_loss,
             value_loss,
             l2,
+            auxiliary,
             policy_accuracy,
             value_accuracy,
             grad_norm,

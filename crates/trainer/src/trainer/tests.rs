@@ -340,3 +340,50 @@ fn steps_on_libtorch_have_the_losses_of_steps_on_the_cpu() {
     }
     assert_ne!(losses[0][0], losses[0][7], "the weights moved");
 }
+
+#[test]
+fn further_heads_learn_and_each_reports_its_own_loss() {
+    type Term = fn(&StepReport) -> Option<f64>;
+    let folder = tempdir().unwrap();
+    let network = NetworkConfig {
+        ownership: true,
+        score: true,
+        opponent_policy: true,
+        soft_policy: true,
+        short_term_values: true,
+        pooling_blocks: vec![0],
+        policy_pooling: true,
+        ..network()
+    };
+    let config = TrainerConfig { learning_rate: 0.01, ..config() };
+    let (mut trainer, _) = Trainer::open(
+        folder.path(),
+        &network,
+        &config,
+        DeviceKind::Cpu,
+        SEED,
+        &network.init_weights(1).unwrap(),
+    )
+    .unwrap();
+    ingest(&mut trainer, 8);
+    let reports: Vec<StepReport> = (0..60).map(|_| trainer.train_step().unwrap()).collect();
+    let mean = |reports: &[StepReport], of: Term| {
+        reports.iter().map(|r| of(r).unwrap()).sum::<f64>() / reports.len() as f64
+    };
+    let terms: [(&str, Term); 4] = [
+        ("ownership", |r| r.auxiliary.ownership_loss),
+        ("score", |r| r.auxiliary.score_loss),
+        ("soft policy", |r| r.auxiliary.soft_policy_loss),
+        ("opponent", |r| r.auxiliary.opponent_policy_loss),
+    ];
+    for (name, of) in terms {
+        let (first, last) = (mean(&reports[..10], of), mean(&reports[50..], of));
+        assert!(last < first, "{name}: {first} to {last}");
+    }
+    let json = serde_json::to_value(&reports[0]).unwrap();
+    for key in ["ownership_loss", "score_spread_loss", "short_term_loss"] {
+        assert!(json[key].is_f64(), "{json}");
+    }
+    let parts = reports[0].policy_loss + reports[0].value_loss + reports[0].l2;
+    assert!(reports[0].loss > parts + 8.0 * 0.9 * reports[0].auxiliary.soft_policy_loss.unwrap());
+}

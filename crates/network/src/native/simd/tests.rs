@@ -90,7 +90,7 @@ fn one_convolution(kernel: Kernel, size: TileSize, width: usize, height: usize) 
             *x *= factor;
         }
     }
-    let finish = Finish { width, height, layout: &inner, skip: Some(&inner) };
+    let finish = Finish { width, height, layout: &inner, skip: Some(&inner), floor: 0.0 };
     let mut out = board.clone();
     kernel.output(size, &tiles, &planes, &finish, &transformed, &bias, None, &mut out);
 

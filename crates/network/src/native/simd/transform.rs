@@ -103,9 +103,11 @@ pub(in super::super) struct Finish<'a> {
     pub layout: &'a Layout,
     /// Of what is added before the ReLU, if anything is.
     pub skip: Option<&'a Layout>,
+    /// What nothing written is below: 0 for a ReLU, −∞ for none.
+    pub floor: f32,
 }
 
-/// Transforms sums back, adds the bias and what skips the block, and writes `max(·, 0)`.
+/// Transforms sums back, adds the bias and what skips the block, and writes `max(·, floor)`.
 ///
 /// # Safety
 /// The machine has `V`'s instructions; `from`, `bias`, `skip` and `to` hold what `planes` and
@@ -121,7 +123,7 @@ pub(super) unsafe fn output<V: Vector, T: Toom>(
     to: *mut f32,
 ) {
     // SAFETY: the caller has the instructions.
-    let zero = unsafe { V::splat(0.0) };
+    let (zero, floor) = unsafe { (V::splat(0.0), V::splat(finish.floor)) };
     let mut lines = MaybeUninit::<[Line<V>; 8]>::uninit();
     let lines = lines.as_mut_ptr().cast::<V>();
     for (index, &tile) in tiles.iter().enumerate() {
@@ -157,14 +159,14 @@ pub(super) unsafe fn output<V: Vector, T: Toom>(
                             if column < columns {
                                 let skip = V::load(skip.add(column * layout.column));
                                 let to = to.add(column * finish.layout.column);
-                                (x + bias + skip).relu().store(to);
+                                (x + bias + skip).at_least(floor).store(to);
                             }
                         }
                     } else {
                         for (column, x) in line.into_iter().enumerate().take(T::OUT) {
                             if column < columns {
                                 let to = to.add(column * finish.layout.column);
-                                (x + bias).relu().store(to);
+                                (x + bias).at_least(floor).store(to);
                             }
                         }
                     }

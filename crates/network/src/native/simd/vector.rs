@@ -40,8 +40,8 @@ pub(crate) trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> {
     /// `self · factor + addend`, rounded once where the machine can.
     fn times_plus(self, factor: Self, addend: Self) -> Self;
 
-    /// `max(self, 0)`.
-    fn relu(self) -> Self;
+    /// `max(self, low)`.
+    fn at_least(self, low: Self) -> Self;
 
     /// `self · factor + addend` for a number.
     #[inline(always)]
@@ -109,9 +109,9 @@ macro_rules! vector {
                 Self(unsafe { $fma(self.0, factor.0, addend.0) })
             }
             #[inline(always)]
-            fn relu(self) -> Self {
+            fn at_least(self, low: Self) -> Self {
                 // SAFETY: `self` exists, so the instructions do.
-                Self(unsafe { $max(self.0, $splat(0.0)) })
+                Self(unsafe { $max(self.0, low.0) })
             }
         }
     };
@@ -222,7 +222,7 @@ impl Vector for Plain {
         self.zip(factor, |a, b| a * b) + addend
     }
     #[inline(always)]
-    fn relu(self) -> Self {
-        Self(self.0.map(|x| x.max(0.0)))
+    fn at_least(self, low: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane].max(low.0[lane])))
     }
 }
