@@ -15,11 +15,12 @@ test: fmt lint
 	$(CARGO) test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-## The feature `libtorch` on the CPU: fetches LibTorch (0.9 GB), builds beside the default build, tests.
+## The feature `libtorch` on the CPU: fetches LibTorch (0.9 GB), builds beside the default build, which
+## shares all crates with it that don't know of LibTorch, tests.
 ## One selection of packages for both commands, so that nothing is built twice.
 LIBTORCH_TESTS = --locked -p tengen-network -p tengen-trainer -p tengen-cli --features libtorch
 test-libtorch:
-	set -e; eval "$$(scripts/libtorch.sh cpu)"; export CARGO_TARGET_DIR=target/libtorch-build; \
+	set -e; eval "$$(scripts/libtorch.sh cpu)"; \
 	$(CARGO) clippy $(LIBTORCH_TESTS) --all-targets -- -D warnings; \
 	$(CARGO) test $(LIBTORCH_TESTS) --lib --bins --test devices
 
