@@ -51,6 +51,7 @@ mod open;
 mod promotion;
 mod run;
 mod schema;
+mod upstream;
 mod withdrawn;
 
 pub use error::StoreError;
@@ -66,3 +67,7 @@ pub use open::Store;
 pub use promotion::{Conclusion, PromotionRow, Rollback};
 pub use run::{NewRun, RunRow};
 pub use schema::SCHEMA_VERSION;
+pub use upstream::{
+    BLOCK_PAIRS, Block, BlockGame, BlockLease, MAX_GAME_BYTES, MAX_UPLOADS, PROTOCOL, RunMode,
+    RunState, Submitted, Upload, Upstream, UpstreamError, WorkerCounts, WorkerHello,
+};
