@@ -442,6 +442,8 @@ pub enum StoreCommand {
         /// The copy; must not exist.
         to: PathBuf,
     },
+    /// Carry a whole run from a file to a PostgreSQL server, or back.
+    Move(crate::store_move::MoveArgs),
 }
 
 /// `tengen net`.

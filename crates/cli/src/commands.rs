@@ -19,7 +19,7 @@ use crate::run_dir::RunDir;
 use crate::stop::Stop;
 use crate::{
     ablate, bench, doctor, engines, gate_stats, ladder, logging, matches, net_files, report,
-    scaling, sgf, status, suite, watch,
+    scaling, sgf, status, store_move, suite, watch,
 };
 
 /// Does what the command line asks for.
@@ -72,6 +72,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             store.backup(&to)?;
             println!("copied to {}", to.display());
         }
+        Command::Store(StoreCommand::Move(args)) => store_move::run(&args)?,
         Command::Net(NetCommand::Describe { config, json }) => net_files::describe(&config, json)?,
         Command::Net(NetCommand::Export(args)) => net_files::export(&args)?,
         Command::Net(NetCommand::Import(args)) => net_files::import(&args)?,
@@ -184,8 +185,7 @@ fn count_games(args: &PerftArgs) -> Result<()> {
 }
 
 fn fsck(args: &RunArgs) -> Result<ExitCode> {
-    let (store, _) = RunDir::new(&args.run).open_existing()?;
-    let found = store.fsck()?;
+    let found = store_move::open_existing(&args.run)?.fsck()?;
     if args.json {
         println!(
             "{}",
@@ -203,7 +203,7 @@ fn fsck(args: &RunArgs) -> Result<ExitCode> {
 }
 
 fn stats(args: &RunArgs) -> Result<()> {
-    let (store, _) = RunDir::new(&args.run).open_existing()?;
+    let store = store_move::open_existing(&args.run)?;
     let counts = store.counts()?;
     let facts = json!({
         "games": counts.games, "positions": counts.positions, "last_seq": counts.last_seq,

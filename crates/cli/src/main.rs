@@ -33,6 +33,7 @@ mod scaling;
 mod sgf;
 mod status;
 mod stop;
+mod store_move;
 mod suite;
 mod tensorboard;
 mod watch;

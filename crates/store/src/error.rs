@@ -149,6 +149,17 @@ pub enum StoreError {
     /// No such network.
     #[error("no network {0} in this run; `tengen status` lists them")]
     UnknownNetwork(String),
+    /// A network's bytes that the store does not keep.
+    #[error("the bytes of network {id} are refused: {reason}")]
+    RefusedNetwork {
+        /// The network.
+        id: String,
+        /// Why.
+        reason: String,
+    },
+    /// No such worker.
+    #[error("no worker {0:?} ever registered with this run")]
+    UnknownWorker(String),
     /// No such match.
     #[error("no match {0} in this run")]
     UnknownMatch(i64),
@@ -236,6 +247,14 @@ pub enum StoreError {
         /// The target.
         path: PathBuf,
     },
+    /// A run cannot be carried into a store that holds one.
+    #[error("{place} holds the run {run:?} already; carry the run into an empty place")]
+    TargetInUse {
+        /// The target.
+        place: String,
+        /// The run in it.
+        run: String,
+    },
     /// A file beside the store failed.
     #[error("{path}: {source}")]
     Io {
@@ -244,9 +263,71 @@ pub enum StoreError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A server's URL that cannot be used.
+    #[error("not a usable PostgreSQL URL: {reason}")]
+    Url {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A server that answers, but not to us.
+    #[error(
+        "{server} refuses the connection: {reason}; check user, password, database and certificate"
+    )]
+    Connect {
+        /// The server's URL without user and password.
+        server: String,
+        /// Its words.
+        reason: String,
+    },
+    /// A server that does not answer, or no longer. The only failure that passes by itself: whatever was
+    /// asked may be asked again, and if it was a commit, it may have gone through.
+    #[error("{server} is away: {reason}; nothing acknowledged is lost, try again later")]
+    Unavailable {
+        /// The server's URL without user and password.
+        server: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A server too old for the statements.
+    #[error(
+        "{place} runs PostgreSQL {found} (as server_version_num), but 140000 (version 14) is the oldest that is supported"
+    )]
+    OldServer {
+        /// The server's URL without user and password.
+        place: String,
+        /// Its version.
+        found: String,
+    },
+    /// A login without the right to do this.
+    #[error(
+        "this login may not do that ({reason}); use one with the role tengen_owner or tengen_trainer"
+    )]
+    Denied {
+        /// The server's words.
+        reason: String,
+    },
+    /// Something that only a file can do.
+    #[error("{what} needs a store in a file; on a server, use {instead}")]
+    FileOnly {
+        /// What was asked for.
+        what: &'static str,
+        /// What to do in its place.
+        instead: &'static str,
+    },
+    /// Anything else the engine reports.
+    #[error("the game store refused a query: {0}")]
+    Query(String),
     /// Anything else SQLite reports.
     #[error("the game store refused a query: {0}")]
     Sqlite(#[source] rusqlite::Error),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later, as after a server's restart.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Locked { .. })
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -254,7 +335,7 @@ impl From<rusqlite::Error> for StoreError {
         let reason = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Locked { seconds: crate::open::BUSY_TIMEOUT.as_secs() }
+                Self::Locked { seconds: crate::db::sqlite::BUSY_TIMEOUT.as_secs() }
             }
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { reason },

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use rusqlite::Connection;
-
+use crate::copies::PAGE;
+use crate::db::{Database, Engine, Row, params};
 use crate::games::unpack;
 use crate::matches::points_of;
 use crate::promotion::{history, standing};
@@ -31,45 +31,56 @@ impl Store {
     /// Only where the store cannot be read at all; damage is a problem in the report.
     pub fn fsck(&self) -> Result<FsckReport, StoreError> {
         // One snapshot: a running self-play must not look like a gap.
-        let tx = self.db.unchecked_transaction()?;
+        let tx = self.snapshot()?;
         let mut report = FsckReport::default();
-        pages(&tx, &mut report.problems)?;
-        games(&tx, &mut report)?;
-        match_games(&tx, &mut report.problems)?;
-        imports(&tx, &mut report.problems)?;
-        best(&tx, &mut report.problems)?;
+        pages(&*tx, &mut report.problems)?;
+        games(&*tx, &mut report)?;
+        match_games(&*tx, &mut report.problems)?;
+        imports(&*tx, &mut report.problems)?;
+        best(&*tx, &mut report.problems)?;
         report.ok = report.problems.is_empty();
         Ok(report)
     }
 }
 
-/// SQLite's own view: pages, indexes, unique and foreign keys.
-fn pages(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
-    let mut query = db.prepare("PRAGMA integrity_check")?;
-    for line in query.query_map([], |row| row.get::<_, String>(0))? {
-        let line = line?;
+/// SQLite's own view: pages, indexes, unique and foreign keys. A server looks after its own.
+fn pages(db: &dyn Database, problems: &mut Vec<String>) -> Result<(), StoreError> {
+    if db.engine() != Engine::Sqlite {
+        return Ok(());
+    }
+    for line in db.rows("PRAGMA integrity_check", &[], |row| row.get::<String>(0))? {
         if line != "ok" {
             problems.push(format!("SQLite: {line}"));
         }
     }
-    let mut query = db.prepare("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check")?;
-    let mut rows = query.query([])?;
-    while let Some(row) = rows.next()? {
+    let sql = "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check";
+    problems.extend(db.rows(sql, &[], |row| {
         let (table, id, parent): (String, Option<i64>, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
-        problems.push(format!("{table} row {id:?} points to nothing in {parent}"));
+        Ok(format!("{table} row {id:?} points to nothing in {parent}"))
+    })?);
+    Ok(())
+}
+
+/// Reads a table in order of its number, page by page: `sql` takes the number before the page and the
+/// page's length, and `read` returns the number of its row.
+fn paged(
+    db: &dyn Database,
+    sql: &str,
+    mut read: impl FnMut(&mut Row<'_>) -> Result<u64, StoreError>,
+) -> Result<(), StoreError> {
+    let mut after = 0_u64;
+    while let Some(last) = db.rows(sql, params![after, PAGE], &mut read)?.last() {
+        after = *last;
     }
     Ok(())
 }
 
-fn games(db: &Connection, report: &mut FsckReport) -> Result<(), StoreError> {
-    let mut query = db.prepare(
-        "SELECT seq, moves, positions, cumulative, result, payload, payload_hash
-         FROM games ORDER BY seq",
-    )?;
-    let mut rows = query.query([])?;
+fn games(db: &dyn Database, report: &mut FsckReport) -> Result<(), StoreError> {
+    let sql = "SELECT seq, moves, positions, cumulative, result, payload, payload_hash
+               FROM games WHERE seq > ?1 ORDER BY seq LIMIT ?2";
     let (mut expected, mut sum) = (1_u64, 0_u64);
-    while let Some(row) = rows.next()? {
+    paged(db, sql, |row| {
         let (seq, moves, positions, cumulative): (u64, u64, u64, u64) =
             (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
         let (result, payload, hash): (String, Vec<u8>, Vec<u8>) =
@@ -91,7 +102,8 @@ fn games(db: &Connection, report: &mut FsckReport) -> Result<(), StoreError> {
         if let Err(problem) = replay(&payload, &hash, &claimed) {
             report.problems.push(format!("game {seq}: {problem}"));
         }
-    }
+        Ok(seq)
+    })?;
     let last = run::read(db)?.map_or(0, |run| run.last_seq);
     if expected - 1 != last {
         report
@@ -133,38 +145,36 @@ fn replay(
     }
 }
 
-fn match_games(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
-    let mut query = db.prepare(
-        "SELECT match_id, pair, colour, points, moves, result, payload, payload_hash
-         FROM match_games ORDER BY match_id, pair, colour",
-    )?;
-    let mut rows = query.query([])?;
-    while let Some(row) = rows.next()? {
-        let (id, pair, colour): (i64, u32, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (points, moves): (f32, u64) = (row.get(3)?, row.get(4)?);
-        let (result, payload, hash): (String, Vec<u8>, Vec<u8>) =
-            (row.get(5)?, row.get(6)?, row.get(7)?);
-        let claimed = Claimed { moves, positions: None, result: &result };
-        let problem = match replay(&payload, &hash, &claimed) {
-            Err(problem) => problem,
-            Ok(record) if points_of(&record, colour) != points => {
-                format!("{points} points for the candidate contradict {result}")
-            }
-            Ok(_) => continue,
-        };
-        problems.push(format!("match {id}, pair {pair}, colour {colour}: {problem}"));
+fn match_games(db: &dyn Database, problems: &mut Vec<String>) -> Result<(), StoreError> {
+    let sql = "SELECT pair, colour, points, moves, result, payload, payload_hash
+               FROM match_games WHERE match_id = ?1 ORDER BY pair, colour";
+    let ids = "SELECT DISTINCT match_id FROM match_games ORDER BY match_id";
+    for id in db.rows(ids, &[], |row| row.get::<i64>(0))? {
+        db.rows(sql, params![id], |row| {
+            let (pair, colour): (u32, u8) = (row.get(0)?, row.get(1)?);
+            let (points, moves): (f32, u64) = (row.get(2)?, row.get(3)?);
+            let (result, payload, hash): (String, Vec<u8>, Vec<u8>) =
+                (row.get(4)?, row.get(5)?, row.get(6)?);
+            let claimed = Claimed { moves, positions: None, result: &result };
+            let problem = match replay(&payload, &hash, &claimed) {
+                Err(problem) => problem,
+                Ok(record) if points_of(&record, colour) != points => {
+                    format!("{points} points for the candidate contradict {result}")
+                }
+                Ok(_) => return Ok(()),
+            };
+            problems.push(format!("match {id}, pair {pair}, colour {colour}: {problem}"));
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
-fn imports(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
-    let mut query = db.prepare(
-        "SELECT import_seq, moves, result, payload, payload_hash FROM imported_games
-         ORDER BY import_seq",
-    )?;
-    let mut rows = query.query([])?;
+fn imports(db: &dyn Database, problems: &mut Vec<String>) -> Result<(), StoreError> {
+    let sql = "SELECT import_seq, moves, result, payload, payload_hash FROM imported_games
+               WHERE import_seq > ?1 ORDER BY import_seq LIMIT ?2";
     let mut expected = 1_u64;
-    while let Some(row) = rows.next()? {
+    paged(db, sql, |row| {
         let (seq, moves, result): (u64, u64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let (payload, hash): (Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(4)?);
         if seq != expected {
@@ -175,12 +185,12 @@ fn imports(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError
         if let Err(problem) = replay(&payload, &hash, &claimed) {
             problems.push(format!("imported game {seq}: {problem}"));
         }
-    }
-    Ok(())
+        Ok(seq)
+    })
 }
 
 /// Promotions follow each other and the verdicts, and end at the run's best.
-fn best(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
+fn best(db: &dyn Database, problems: &mut Vec<String>) -> Result<(), StoreError> {
     let history = history(db)?;
     let mut before: Option<&str> = None;
     for row in &history {
@@ -194,7 +204,7 @@ fn best(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
         problems.push(format!("the best network is {best:?}, promotions end at {before:?}"));
     }
     let status: Option<String> =
-        db.query_row("SELECT max(id) FROM networks WHERE status = 'best'", [], |row| row.get(0))?;
+        db.get("SELECT max(id) FROM networks WHERE status = 'best'", &[])?;
     if status != best {
         problems.push(format!("the best network is {best:?}, but {status:?} is marked as it"));
     }
@@ -203,19 +213,20 @@ fn best(db: &Connection, problems: &mut Vec<String>) -> Result<(), StoreError> {
         .iter()
         .filter_map(|row| Some((row.match_id?, row.network.as_str(), row.previous.as_deref())))
         .collect();
-    let mut query =
-        db.prepare("SELECT match_id, candidate, base FROM matches WHERE promoted = 1")?;
-    let mut rows = query.query([])?;
-    let mut verdicts = 0;
-    while let Some(row) = rows.next()? {
-        let (id, candidate, base): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        verdicts += 1;
-        if !promoted.contains(&(id, candidate.as_str(), Some(&base))) {
+    let sql = "SELECT match_id, candidate, base FROM matches WHERE promoted = 1";
+    let verdicts: Vec<(i64, String, String)> =
+        db.rows(sql, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    for (id, candidate, base) in &verdicts {
+        if !promoted.contains(&(*id, candidate.as_str(), Some(base))) {
             problems.push(format!("match {id} promotes {candidate}, but no promotion says so"));
         }
     }
-    if promoted.len() != verdicts {
-        problems.push(format!("{} promotions by {verdicts} promoting matches", promoted.len()));
+    if promoted.len() != verdicts.len() {
+        problems.push(format!(
+            "{} promotions by {} promoting matches",
+            promoted.len(),
+            verdicts.len()
+        ));
     }
     Ok(())
 }

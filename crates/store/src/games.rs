@@ -1,9 +1,8 @@
 //! Finished games: appended once, numbered without gaps, read back by number.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use tengen_record::{GameRecord, decode, encode};
 
-use crate::open::NOW_US;
+use crate::db::{Database, Row, params};
 use crate::{GameId, Store, StoreError, journal, run};
 
 /// A finished game on its way into the store.
@@ -63,11 +62,9 @@ pub struct Counts {
 }
 
 /// Training targets in games `1..=seq`; 0 before the first.
-fn cumulative(db: &Connection, seq: u64) -> Result<u64, StoreError> {
-    let sum = db
-        .prepare_cached("SELECT cumulative FROM games WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1")?
-        .query_row([seq], |row| row.get(0));
-    Ok(sum.optional()?.unwrap_or(0))
+fn cumulative(db: &dyn Database, seq: u64) -> Result<u64, StoreError> {
+    let sql = "SELECT cumulative FROM games WHERE seq <= ?1 ORDER BY seq DESC LIMIT 1";
+    Ok(db.maybe(sql, params![seq], |row| row.get(0))?.unwrap_or(0))
 }
 
 impl Store {
@@ -84,21 +81,14 @@ impl Store {
         for game in games {
             packed.push((game, pack(game.record, &game.id.to_string())?));
         }
+        let packed: Vec<_> = packed
+            .iter()
+            .map(|(game, payload)| Packed { game: NewGame::clone(game), payload })
+            .collect();
         let tx = self.write()?;
-        let before = run::require(&tx)?.last_seq;
-        let (mut seq, mut positions) = (before, cumulative(&tx, before)?);
-        for (game, payload) in &packed {
-            if is_stored(&tx, game, payload)? {
-                continue;
-            }
-            seq += 1;
-            positions += game.record.positions() as u64;
-            insert(&tx, game, payload, seq, positions)?;
-        }
-        tx.execute("UPDATE runs SET last_seq = ?1", [seq])?;
+        let appended = append(&*tx, &packed)?;
         tx.commit()?;
-        let inserted = seq - before;
-        Ok(Appended { inserted, already_there: games.len() as u64 - inserted, last_seq: seq })
+        Ok(appended)
     }
 
     /// The number that `worker`'s next game gets: one more than its newest stored one.
@@ -107,7 +97,7 @@ impl Store {
     /// Only the store's own.
     pub fn next_counter(&self, worker: &str) -> Result<u64, StoreError> {
         let sql = "SELECT coalesce(max(counter) + 1, 0) FROM games WHERE worker = ?1";
-        Ok(self.db.query_row(sql, [worker], |row| row.get(0))?)
+        self.db.get(sql, params![worker])
     }
 
     /// The games with `after < seq ≤ upto`, in order. As numbers have no gaps and appear
@@ -116,17 +106,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::DamagedGame`] when a game cannot be read back.
     pub fn games_in(&self, after: u64, upto: u64) -> Result<Vec<StoredGame>, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT seq, game_id, worker, counter, network, payload, payload_hash,
-                 network IN (SELECT network FROM withdrawn)
-             FROM games WHERE seq > ?1 AND seq <= ?2 ORDER BY seq",
-        )?;
-        let mut rows = query.query([clamp(after), clamp(upto)])?;
-        let mut games = Vec::new();
-        while let Some(row) = rows.next()? {
-            games.push(stored(row)?);
-        }
-        Ok(games)
+        let sql = "SELECT seq, game_id, worker, counter, network, payload, payload_hash,
+                       network IN (SELECT network FROM withdrawn)
+                   FROM games WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
+        self.db.rows(sql, params![clamp(after), clamp(upto)], stored)
     }
 
     /// The largest `s` for which the games with `s < seq ≤ upto` hold at least
@@ -139,31 +122,33 @@ impl Store {
         if !self.withdrawn_networks()?.is_empty() {
             return self.window_start_among_withdrawn(upto, positions as u64);
         }
-        let Some(rest) = cumulative(&self.db, upto)?.checked_sub(positions as u64) else {
+        let Some(rest) = cumulative(&*self.db, upto)?.checked_sub(positions as u64) else {
             return Ok(0);
         };
         // `cumulative` never falls as `seq` grows, so its index finds the newest such game.
         let sql = "SELECT seq FROM games WHERE cumulative <= ?1 AND seq <= ?2
                    ORDER BY cumulative DESC, seq DESC LIMIT 1";
-        let start = self.db.query_row(sql, [rest, upto], |row| row.get(0)).optional()?;
-        Ok(start.unwrap_or(0))
+        Ok(self.db.maybe(sql, params![rest, upto], |row| row.get(0))?.unwrap_or(0))
     }
 
     /// [`window_start`](Self::window_start) by walking back: sums of targets know of no withdrawal.
     fn window_start_among_withdrawn(&self, upto: u64, positions: u64) -> Result<u64, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT seq, positions * (network NOT IN (SELECT network FROM withdrawn))
-             FROM games WHERE seq <= ?1 ORDER BY seq DESC",
-        )?;
-        let mut rows = query.query([upto])?;
-        let mut held = 0;
-        while let Some(row) = rows.next()? {
-            if held >= positions {
-                return Ok(row.get(0)?);
+        // Piece by piece: the window may be a small part of the run.
+        let sql = "SELECT seq, CASE WHEN network IN (SELECT network FROM withdrawn) THEN 0 ELSE positions END
+                   FROM games WHERE seq <= ?1 ORDER BY seq DESC LIMIT 4096";
+        let (mut upto, mut held) = (upto, 0);
+        loop {
+            let piece: Vec<(u64, u64)> =
+                self.db.rows(sql, params![upto], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let Some(&(oldest, _)) = piece.last() else { return Ok(0) };
+            for (seq, targets) in piece {
+                if held >= positions {
+                    return Ok(seq);
+                }
+                held += targets;
             }
-            held += row.get::<_, u64>(1)?;
+            upto = oldest - 1;
         }
-        Ok(0)
     }
 
     /// Games, training targets and the newest sequence number.
@@ -172,9 +157,9 @@ impl Store {
     /// Only the store's own.
     pub fn counts(&self) -> Result<Counts, StoreError> {
         let sql = "SELECT count(*), coalesce(max(seq), 0), coalesce(max(cumulative), 0) FROM games";
-        Ok(self.db.query_row(sql, [], |row| {
+        self.db.row(sql, &[], |row| {
             Ok(Counts { games: row.get(0)?, last_seq: row.get(1)?, positions: row.get(2)? })
-        })?)
+        })
     }
 
     /// `(seq, training targets)` of the games with `after < seq ≤ upto`, in order,
@@ -183,13 +168,32 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn positions_by_seq(&self, after: u64, upto: u64) -> Result<Vec<(u64, u64)>, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT seq, positions FROM games WHERE seq > ?1 AND seq <= ?2 ORDER BY seq",
-        )?;
-        let rows =
-            query.query_map([clamp(after), clamp(upto)], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let sql = "SELECT seq, positions FROM games WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
+        self.db.rows(sql, params![clamp(after), clamp(upto)], |row| Ok((row.get(0)?, row.get(1)?)))
     }
+}
+
+/// A game that was replayed, with its bytes.
+pub(crate) struct Packed<'a> {
+    pub game: NewGame<'a>,
+    pub payload: &'a [u8],
+}
+
+/// Appends games in the caller's write transaction: the one place where numbers are given.
+pub(crate) fn append(db: &dyn Database, games: &[Packed<'_>]) -> Result<Appended, StoreError> {
+    let before = run::require(db)?.last_seq;
+    let (mut seq, mut positions) = (before, cumulative(db, before)?);
+    for Packed { game, payload } in games {
+        if is_stored(db, game, payload)? {
+            continue;
+        }
+        seq += 1;
+        positions += game.record.positions() as u64;
+        insert(db, game, payload, seq, positions)?;
+    }
+    db.execute("UPDATE runs SET last_seq = ?1", params![seq])?;
+    let inserted = seq - before;
+    Ok(Appended { inserted, already_there: games.len() as u64 - inserted, last_seq: seq })
 }
 
 /// A validated game as bytes.
@@ -211,21 +215,18 @@ pub(crate) fn unpack(payload: &[u8], hash: &[u8], game: &str) -> Result<GameReco
 }
 
 /// Is this game there already? Told by its id; its slot at the worker must then be free.
-fn is_stored(db: &Connection, game: &NewGame<'_>, payload: &[u8]) -> Result<bool, StoreError> {
-    let known: Option<Vec<u8>> = db
-        .prepare_cached("SELECT payload_hash FROM games WHERE game_id = ?1")?
-        .query_row([game.id], |row| row.get(0))
-        .optional()?;
+fn is_stored(db: &dyn Database, game: &NewGame<'_>, payload: &[u8]) -> Result<bool, StoreError> {
+    let sql = "SELECT payload_hash FROM games WHERE game_id = ?1";
+    let known: Option<Vec<u8>> = db.maybe(sql, params![game.id], |row| row.get(0))?;
     if let Some(hash) = known {
         if blake3::hash(payload).as_bytes().as_slice() != hash {
             journal::note(db, "game-conflict", &format!(r#"{{"game":"{}"}}"#, game.id))?;
         }
         return Ok(true);
     }
-    let taken: Option<GameId> = db
-        .prepare_cached("SELECT game_id FROM games WHERE worker = ?1 AND counter = ?2")?
-        .query_row(params![game.worker, game.counter], |row| row.get(0))
-        .optional()?;
+    let sql = "SELECT game_id FROM games WHERE worker = ?1 AND counter = ?2";
+    let taken: Option<GameId> =
+        db.maybe(sql, params![game.worker, game.counter], |row| row.get(0))?;
     match taken {
         None => Ok(false),
         Some(stored) => Err(StoreError::CounterTaken {
@@ -238,38 +239,38 @@ fn is_stored(db: &Connection, game: &NewGame<'_>, payload: &[u8]) -> Result<bool
 }
 
 fn insert(
-    db: &Connection,
+    db: &dyn Database,
     game: &NewGame<'_>,
     payload: &[u8],
     seq: u64,
     cumulative: u64,
 ) -> Result<(), StoreError> {
     let record = game.record;
-    db.prepare_cached(&format!(
+    db.execute(
         "INSERT INTO games (seq, game_id, worker, counter, network, config_digest, width, height,
              result, moves, positions, cumulative, payload, payload_hash, created_us)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, {NOW_US})"
-    ))?
-    .execute(params![
-        seq,
-        game.id,
-        game.worker,
-        game.counter,
-        game.network,
-        record.config_digest,
-        record.size.width(),
-        record.size.height(),
-        record.outcome.result_text(),
-        record.turns.len(),
-        record.positions(),
-        cumulative,
-        payload,
-        blake3::hash(payload).as_bytes(),
-    ])?;
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, now_us())",
+        params![
+            seq,
+            game.id,
+            game.worker,
+            game.counter,
+            game.network,
+            record.config_digest,
+            record.size.width(),
+            record.size.height(),
+            record.outcome.result_text(),
+            record.turns.len(),
+            record.positions(),
+            cumulative,
+            payload,
+            *blake3::hash(payload).as_bytes(),
+        ],
+    )?;
     Ok(())
 }
 
-fn stored(row: &Row<'_>) -> Result<StoredGame, StoreError> {
+fn stored(row: &mut Row<'_>) -> Result<StoredGame, StoreError> {
     let (seq, id): (u64, GameId) = (row.get(0)?, row.get(1)?);
     let (payload, hash): (Vec<u8>, Vec<u8>) = (row.get(5)?, row.get(6)?);
     Ok(StoredGame {
@@ -283,7 +284,7 @@ fn stored(row: &Row<'_>) -> Result<StoredGame, StoreError> {
     })
 }
 
-/// A bound such as `u64::MAX` that means "to the end", as SQLite's largest integer.
-fn clamp(seq: u64) -> u64 {
+/// A bound such as `u64::MAX` that means "to the end", as the largest integer that a column holds.
+pub(crate) fn clamp(seq: u64) -> u64 {
     seq.min(i64::MAX.cast_unsigned())
 }

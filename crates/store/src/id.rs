@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use thiserror::Error;
 
 /// Sixteen bytes that name a game for good: a worker that replays its outbox after
@@ -52,23 +51,6 @@ impl FromStr for GameId {
             *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| refused())?;
         }
         Ok(Self(id))
-    }
-}
-
-impl ToSql for GameId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0)))
-    }
-}
-
-impl FromSql for GameId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let blob = value.as_blob()?;
-        let bytes = blob.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
-            expected_size: 16,
-            blob_size: blob.len(),
-        })?;
-        Ok(Self(bytes))
     }
 }
 

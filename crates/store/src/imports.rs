@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
 use tengen_record::{GameRecord, SoundRecord, encode};
 
-use crate::games::unpack;
-use crate::open::NOW_US;
+use crate::db::{Database, params};
+use crate::games::{clamp, unpack};
 use crate::{Store, StoreError};
 
 /// BLAKE3 of a file's bytes: a file is known again wherever it lies.
@@ -119,11 +118,10 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn import_progress(&self) -> Result<HashMap<FileHash, ImportProgress>, StoreError> {
-        let mut query = self.db.prepare("SELECT hash, done, complete FROM import_files")?;
-        let rows = query.query_map([], |row| {
+        let files = self.db.rows("SELECT hash, done, complete FROM import_files", &[], |row| {
             Ok((row.get(0)?, ImportProgress { done: row.get(1)?, complete: row.get(2)? }))
         })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(files.into_iter().collect())
     }
 
     /// Stores batches in one transaction: all or none. A batch that does not begin where its file
@@ -136,32 +134,24 @@ impl Store {
         let tx = self.write()?;
         let mut counts = ImportCounts::default();
         let mut seq: u64 =
-            tx.query_row("SELECT coalesce(max(import_seq), 0) FROM imported_games", [], |row| {
-                row.get(0)
-            })?;
+            tx.get("SELECT coalesce(max(import_seq), 0) FROM imported_games", &[])?;
         for batch in batches {
-            let (file, progress) = file_row(&tx, batch)?;
+            let (file, progress) = file_row(&*tx, batch)?;
             if progress.complete || progress.done != batch.from {
                 counts.repeated += batch.games.len() as u64;
                 continue;
             }
             let before = seq;
             for game in &batch.games {
-                seq += insert(&tx, file, game, seq + 1)?;
+                seq += insert(&*tx, file, game, seq + 1)?;
             }
             let (stored, games) = (seq - before, batch.games.len() as u64);
             let refused = (batch.to - batch.from).saturating_sub(games);
-            tx.prepare_cached(
+            tx.execute(
                 "UPDATE import_files SET done = ?2, complete = ?3, refused = refused + ?4,
                      repeated = repeated + ?5 WHERE file_id = ?1",
-            )?
-            .execute(params![
-                file,
-                batch.to,
-                batch.complete,
-                refused,
-                games - stored
-            ])?;
+                params![file, batch.to, batch.complete, refused, games - stored],
+            )?;
             counts.stored += stored;
             counts.repeated += games - stored;
             counts.refused += refused;
@@ -175,11 +165,12 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn import_counts(&self) -> Result<ImportCounts, StoreError> {
-        let sql = "SELECT (SELECT count(*) FROM imported_games), coalesce(sum(repeated), 0),
-                       coalesce(sum(refused), 0) FROM import_files";
-        Ok(self.db.query_row(sql, [], |row| {
+        let sql = "SELECT (SELECT count(*) FROM imported_games),
+                       CAST(coalesce(sum(repeated), 0) AS BIGINT),
+                       CAST(coalesce(sum(refused), 0) AS BIGINT) FROM import_files";
+        self.db.row(sql, &[], |row| {
             Ok(ImportCounts { stored: row.get(0)?, repeated: row.get(1)?, refused: row.get(2)? })
-        })?)
+        })
     }
 
     /// The imported games with `after < import_seq ≤ upto`, in order.
@@ -187,61 +178,48 @@ impl Store {
     /// # Errors
     /// [`StoreError::DamagedGame`] when a game cannot be read back.
     pub fn imported_games(&self, after: u64, upto: u64) -> Result<Vec<ImportedGame>, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT import_seq, path, file_index, payload, payload_hash
-             FROM imported_games JOIN import_files USING (file_id)
-             WHERE import_seq > ?1 AND import_seq <= ?2 ORDER BY import_seq",
-        )?;
-        let most = i64::MAX.cast_unsigned();
-        let mut rows = query.query([after.min(most), upto.min(most)])?;
-        let mut games = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT import_seq, path, file_index, payload, payload_hash
+                   FROM imported_games JOIN import_files USING (file_id)
+                   WHERE import_seq > ?1 AND import_seq <= ?2 ORDER BY import_seq";
+        self.db.rows(sql, params![clamp(after), clamp(upto)], |row| {
             let import_seq: u64 = row.get(0)?;
             let (payload, hash): (Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(4)?);
-            games.push(ImportedGame {
+            Ok(ImportedGame {
                 import_seq,
                 path: row.get(1)?,
                 file_index: row.get(2)?,
                 record: unpack(&payload, &hash, &format!("import {import_seq}"))?,
-            });
-        }
-        Ok(games)
+            })
+        })
     }
 }
 
-fn file_row(
-    tx: &Transaction<'_>,
-    batch: &ImportBatch,
-) -> Result<(i64, ImportProgress), StoreError> {
-    let known = tx
-        .prepare_cached("SELECT file_id, done, complete FROM import_files WHERE hash = ?1")?
-        .query_row([batch.hash], |row| {
-            Ok((row.get(0)?, ImportProgress { done: row.get(1)?, complete: row.get(2)? }))
-        })
-        .optional()?;
+fn file_row(db: &dyn Database, batch: &ImportBatch) -> Result<(i64, ImportProgress), StoreError> {
+    let sql = "SELECT file_id, done, complete FROM import_files WHERE hash = ?1";
+    let known = db.maybe(sql, params![batch.hash], |row| {
+        Ok((row.get(0)?, ImportProgress { done: row.get(1)?, complete: row.get(2)? }))
+    })?;
     if let Some(known) = known {
         return Ok(known);
     }
-    tx.prepare_cached(&format!(
+    let file = db.get(
         "INSERT INTO import_files (hash, path, done, refused, repeated, complete, created_us)
-         VALUES (?1, ?2, 0, 0, 0, 0, {NOW_US})"
-    ))?
-    .execute(params![batch.hash, batch.path])?;
-    Ok((tx.last_insert_rowid(), ImportProgress::default()))
+         VALUES (?1, ?2, 0, 0, 0, 0, now_us()) RETURNING file_id",
+        params![batch.hash, batch.path],
+    )?;
+    Ok((file, ImportProgress::default()))
 }
 
 /// The rows inserted: 1, or 0 for a game that is there already.
-fn insert(tx: &Transaction<'_>, file: i64, game: &ImportGame, seq: u64) -> Result<u64, StoreError> {
+fn insert(db: &dyn Database, file: i64, game: &ImportGame, seq: u64) -> Result<u64, StoreError> {
     let (width, height) = game.size;
     let [black, white] = &game.players;
-    let rows = tx
-        .prepare_cached(&format!(
-            "INSERT INTO imported_games (import_seq, content, file_id, file_index, black, white,
-                 width, height, result, moves, payload, payload_hash, created_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, {NOW_US})
-             ON CONFLICT (content) DO NOTHING"
-        ))?
-        .execute(params![
+    db.execute(
+        "INSERT INTO imported_games (import_seq, content, file_id, file_index, black, white,
+             width, height, result, moves, payload, payload_hash, created_us)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, now_us())
+         ON CONFLICT (content) DO NOTHING",
+        params![
             seq,
             game.content,
             file,
@@ -254,6 +232,6 @@ fn insert(tx: &Transaction<'_>, file: i64, game: &ImportGame, seq: u64) -> Resul
             game.moves,
             game.payload,
             game.payload_hash,
-        ])?;
-    Ok(rows as u64)
+        ],
+    )
 }

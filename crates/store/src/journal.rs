@@ -1,8 +1,6 @@
 //! The run's diary and its measurements.
 
-use rusqlite::{Connection, params};
-
-use crate::open::NOW_US;
+use crate::db::{Database, params};
 use crate::{Store, StoreError};
 
 /// Something worth remembering that happened to the run.
@@ -29,10 +27,10 @@ pub struct MetricRow {
     pub json: String,
 }
 
-pub(crate) fn note(db: &Connection, kind: &str, detail_json: &str) -> Result<(), StoreError> {
+pub(crate) fn note(db: &dyn Database, kind: &str, detail_json: &str) -> Result<(), StoreError> {
     db.execute(
-        &format!("INSERT INTO events (at_us, kind, detail_json) VALUES ({NOW_US}, ?1, ?2)"),
-        [kind, detail_json],
+        "INSERT INTO events (at_us, kind, detail_json) VALUES (now_us(), ?1, ?2)",
+        params![kind, detail_json],
     )?;
     Ok(())
 }
@@ -43,7 +41,7 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn add_event(&mut self, kind: &str, detail_json: &str) -> Result<(), StoreError> {
-        note(&self.db, kind, detail_json)
+        note(&*self.db, kind, detail_json)
     }
 
     /// The newest `limit` events, oldest of them first.
@@ -52,19 +50,16 @@ impl Store {
     /// Only the store's own.
     pub fn events(&self, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut query = self.db.prepare_cached(
-            "SELECT * FROM (SELECT event_id, at_us, kind, detail_json FROM events
-                            ORDER BY event_id DESC LIMIT ?1) ORDER BY event_id",
-        )?;
-        let rows = query.query_map([limit], |row| {
+        let sql = "SELECT * FROM (SELECT event_id, at_us, kind, detail_json FROM events
+                                  ORDER BY event_id DESC LIMIT ?1) AS newest ORDER BY event_id";
+        self.db.rows(sql, params![limit], |row| {
             Ok(EventRow {
                 id: row.get(0)?,
                 at_us: row.get(1)?,
                 kind: row.get(2)?,
                 detail_json: row.get(3)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Adds a measurement at the trainer's `step`.
@@ -73,7 +68,7 @@ impl Store {
     /// Only the store's own.
     pub fn add_metric(&mut self, step: u64, json: &str) -> Result<(), StoreError> {
         self.db.execute(
-            &format!("INSERT INTO metrics (step, at_us, json) VALUES (?1, {NOW_US}, ?2)"),
+            "INSERT INTO metrics (step, at_us, json) VALUES (?1, now_us(), ?2)",
             params![step, json],
         )?;
         Ok(())
@@ -84,11 +79,8 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn metrics(&self) -> Result<Vec<MetricRow>, StoreError> {
-        let mut query =
-            self.db.prepare_cached("SELECT step, at_us, json FROM metrics ORDER BY metric_id")?;
-        let rows = query.query_map([], |row| {
+        self.db.rows("SELECT step, at_us, json FROM metrics ORDER BY metric_id", &[], |row| {
             Ok(MetricRow { step: row.get(0)?, at_us: row.get(1)?, json: row.get(2)? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
-
-use crate::open::NOW_US;
+use crate::db::{Database, params};
 use crate::{Store, StoreError};
 
 /// Proof of ownership: `epoch` grows with every change of owner, so a process that
@@ -21,12 +19,10 @@ pub struct Lease {
 }
 
 /// Is `lease` still the newest one of its name?
-pub(crate) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
-    let current: Option<(String, u64)> = db
-        .query_row("SELECT holder, epoch FROM leases WHERE name = ?1", [&lease.name], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
+pub(crate) fn check(db: &dyn Database, lease: &Lease) -> Result<(), StoreError> {
+    let sql = "SELECT holder, epoch FROM leases WHERE name = ?1";
+    let current: Option<(String, u64)> =
+        db.maybe(sql, params![lease.name], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if current == Some((lease.holder.clone(), lease.epoch)) {
         return Ok(());
     }
@@ -46,15 +42,12 @@ impl Store {
         holder: &str,
         ttl: Duration,
     ) -> Result<Option<Lease>, StoreError> {
-        let sql = format!(
-            "INSERT INTO leases VALUES (?1, ?2, 1, {NOW_US} + ?3)
-             ON CONFLICT (name) DO UPDATE
-             SET holder = excluded.holder, epoch = epoch + 1, until_us = excluded.until_us
-             WHERE until_us <= {NOW_US} RETURNING epoch"
-        );
+        let sql = "INSERT INTO leases VALUES (?1, ?2, 1, now_us() + ?3)
+             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,
+                 epoch = leases.epoch + 1, until_us = excluded.until_us
+             WHERE leases.until_us <= now_us() RETURNING epoch";
         let tx = self.write()?;
-        let epoch = tx.query_row(&sql, params![name, holder, micros(ttl)], |row| row.get(0));
-        let epoch = epoch.optional()?;
+        let epoch = tx.maybe(sql, params![name, holder, micros(ttl)], |row| row.get(0))?;
         tx.commit()?;
         Ok(epoch.map(|epoch| Lease { name: name.to_owned(), holder: holder.to_owned(), epoch }))
     }
@@ -72,13 +65,13 @@ impl Store {
         if let Some(lease) = self.acquire(name, holder, ttl)? {
             return Ok(lease);
         }
-        let sql = format!("SELECT holder, (until_us - {NOW_US}) / 1e6 FROM leases WHERE name = ?1");
-        let (owner, seconds): (String, f64) =
-            self.db.query_row(&sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT holder, until_us - now_us() FROM leases WHERE name = ?1";
+        let (owner, left_us): (String, i64) =
+            self.db.row(sql, params![name], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Err(StoreError::LeaseHeld {
             name: name.to_owned(),
             holder: owner,
-            seconds: seconds.max(0.0),
+            seconds: left_us.max(0) as f64 / 1e6,
         })
     }
 
@@ -87,12 +80,10 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn heartbeat(&mut self, lease: &Lease, ttl: Duration) -> Result<bool, StoreError> {
-        let sql = format!(
-            "UPDATE leases SET until_us = {NOW_US} + ?4
-             WHERE name = ?1 AND holder = ?2 AND epoch = ?3 AND until_us > 0"
-        );
+        let sql = "UPDATE leases SET until_us = now_us() + ?4
+             WHERE name = ?1 AND holder = ?2 AND epoch = ?3 AND until_us > 0";
         let rows =
-            self.db.execute(&sql, params![lease.name, lease.holder, lease.epoch, micros(ttl)])?;
+            self.db.execute(sql, params![lease.name, lease.holder, lease.epoch, micros(ttl)])?;
         Ok(rows == 1)
     }
 

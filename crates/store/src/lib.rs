@@ -37,37 +37,60 @@
 //! # }
 //! ```
 
+mod blocks;
+mod carry;
 mod copies;
+mod db;
 mod error;
 mod fsck;
 mod games;
 mod id;
 mod imports;
+mod inbox;
 mod journal;
 mod leases;
 mod matches;
 mod networks;
 mod open;
 mod promotion;
+#[cfg(feature = "postgres")]
+mod roles;
 mod run;
 mod schema;
+#[cfg(feature = "test-server")]
+pub mod testing;
 mod upstream;
+mod upstream_store;
+mod weights;
 mod withdrawn;
+#[cfg(feature = "postgres")]
+mod worker_client;
+mod workers;
 
+pub use blocks::{BlockRow, WaitingMatchGame};
+pub use carry::Carried;
+pub use db::Engine;
 pub use error::StoreError;
 pub use fsck::FsckReport;
 pub use games::{Appended, Counts, NewGame, StoredGame};
 pub use id::{GameId, GameIdError};
 pub use imports::{FileHash, ImportBatch, ImportCounts, ImportGame, ImportProgress, ImportedGame};
+pub use inbox::{QuarantinedGame, Settled, WaitingUpload};
 pub use journal::{EventRow, MetricRow};
 pub use leases::Lease;
 pub use matches::{MatchGameRow, MatchRow, NewMatch};
 pub use networks::{Elo, NetworkRow, NetworkStatus, NewNetwork};
 pub use open::Store;
 pub use promotion::{Conclusion, PromotionRow, Rollback};
+#[cfg(feature = "postgres")]
+pub use roles::fleet_roles_sql;
 pub use run::{NewRun, RunRow};
 pub use schema::SCHEMA_VERSION;
 pub use upstream::{
     BLOCK_PAIRS, Block, BlockGame, BlockLease, MAX_GAME_BYTES, MAX_UPLOADS, PROTOCOL, RunMode,
     RunState, Submitted, Upload, Upstream, UpstreamError, WorkerCounts, WorkerHello,
 };
+pub use weights::MAX_NETWORK_BYTES;
+#[cfg(feature = "postgres")]
+pub use worker_client::WorkerClient;
+pub use workers::{WorkerRow, WorkerState};

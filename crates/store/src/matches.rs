@@ -1,12 +1,11 @@
 //! Matches between a candidate and the best network, slot by slot.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use tengen_record::GameRecord;
 use tengen_rules::Color;
 
+use crate::db::{Database, Row, params};
 use crate::games::{pack, unpack};
 use crate::networks::{self, NetworkStatus, NewNetwork};
-use crate::open::NOW_US;
 use crate::{Store, StoreError, run};
 
 /// A match to be played.
@@ -63,7 +62,7 @@ pub struct MatchGameRow {
 const SELECT: &str = "SELECT match_id, candidate, base, gate_config_json, pairs_planned, verdict,
     promoted, detail_json, created_us, decided_us FROM matches";
 
-fn columns(row: &Row<'_>) -> rusqlite::Result<MatchRow> {
+fn columns(row: &mut Row<'_>) -> Result<MatchRow, StoreError> {
     Ok(MatchRow {
         id: row.get(0)?,
         candidate: row.get(1)?,
@@ -79,9 +78,9 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<MatchRow> {
 }
 
 /// A match that still takes games and a verdict.
-pub(crate) fn require_open(db: &Connection, match_id: i64) -> Result<MatchRow, StoreError> {
-    let found = db.query_row(&format!("{SELECT} WHERE match_id = ?1"), [match_id], columns);
-    let found = found.optional()?.ok_or(StoreError::UnknownMatch(match_id))?;
+pub(crate) fn require_open(db: &dyn Database, match_id: i64) -> Result<MatchRow, StoreError> {
+    let found = db.maybe(&format!("{SELECT} WHERE match_id = ?1"), params![match_id], columns)?;
+    let found = found.ok_or(StoreError::UnknownMatch(match_id))?;
     match found.verdict {
         None => Ok(found),
         Some(verdict) => Err(StoreError::AlreadyConcluded { match_id, verdict }),
@@ -104,19 +103,16 @@ impl Store {
             self.network(known)?.ok_or_else(|| StoreError::UnknownNetwork(known.clone()))?;
         }
         let tx = self.fenced_write()?;
-        run::require(&tx)?;
-        networks::insert(&tx, &NewNetwork { status: NetworkStatus::Candidate, ..new.clone() })?;
+        run::require(&*tx)?;
+        networks::insert(&*tx, &NewNetwork { status: NetworkStatus::Candidate, ..new.clone() })?;
         tx.execute(
-            &format!(
-                "INSERT INTO matches (candidate, base, gate_config_json, pairs_planned, created_us)
-                 VALUES (?1, ?2, ?3, ?4, {NOW_US}) ON CONFLICT (candidate, base) DO NOTHING"
-            ),
+            "INSERT INTO matches (candidate, base, gate_config_json, pairs_planned, created_us)
+             VALUES (?1, ?2, ?3, ?4, now_us()) ON CONFLICT (candidate, base) DO NOTHING",
             params![new.id, plan.base, plan.gate_config_json, plan.pairs_planned],
         )?;
-        let match_id = tx.query_row(
+        let match_id = tx.get(
             "SELECT match_id FROM matches WHERE candidate = ?1 AND base = ?2",
-            [&new.id, &plan.base],
-            |row| row.get(0),
+            params![new.id, plan.base],
         )?;
         tx.commit()?;
         Ok(match_id)
@@ -127,8 +123,7 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn matches(&self) -> Result<Vec<MatchRow>, StoreError> {
-        let mut query = self.db.prepare_cached(&format!("{SELECT} ORDER BY match_id"))?;
-        Ok(query.query_map([], columns)?.collect::<Result<_, _>>()?)
+        self.db.rows(&format!("{SELECT} ORDER BY match_id"), &[], columns)
     }
 
     /// The matches without a verdict, oldest first.
@@ -156,26 +151,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let payload = pack(record, &format!("of match {match_id}, pair {pair}, colour {colour}"))?;
         let tx = self.fenced_write()?;
-        let plan = require_open(&tx, match_id)?;
+        let plan = require_open(&*tx, match_id)?;
         check_slot(&plan, pair, colour, points, record)
             .map_err(|reason| StoreError::RefusedMatchGame { match_id, pair, colour, reason })?;
-        tx.execute(
-            &format!(
-                "INSERT OR REPLACE INTO match_games
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {NOW_US})"
-            ),
-            params![
-                match_id,
-                pair,
-                colour,
-                points,
-                record.outcome.result_text(),
-                record.turns.len(),
-                payload,
-                blake3::hash(&payload).as_bytes()
-            ],
-        )?;
-        Ok(tx.commit()?)
+        upsert(&*tx, match_id, (pair, colour), record, &payload)?;
+        tx.commit()
     }
 
     /// The played slots of a match in slot order: by pair, then by colour.
@@ -183,11 +163,9 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn match_games(&self, match_id: i64) -> Result<Vec<MatchGameRow>, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT pair, colour, points, moves, result FROM match_games
-             WHERE match_id = ?1 ORDER BY pair, colour",
-        )?;
-        let rows = query.query_map([match_id], |row| {
+        let sql = "SELECT pair, colour, points, moves, result FROM match_games
+                   WHERE match_id = ?1 ORDER BY pair, colour";
+        self.db.rows(sql, params![match_id], |row| {
             Ok(MatchGameRow {
                 pair: row.get(0)?,
                 colour: row.get(1)?,
@@ -195,8 +173,7 @@ impl Store {
                 moves: row.get(3)?,
                 result: row.get(4)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The games of a match as `(pair, colour, game)`, in slot order.
@@ -204,20 +181,43 @@ impl Store {
     /// # Errors
     /// [`StoreError::DamagedGame`] when a game cannot be read back.
     pub fn match_records(&self, match_id: i64) -> Result<Vec<(u32, u8, GameRecord)>, StoreError> {
-        let mut query = self.db.prepare_cached(
-            "SELECT pair, colour, payload, payload_hash FROM match_games
-             WHERE match_id = ?1 ORDER BY pair, colour",
-        )?;
-        let mut rows = query.query([match_id])?;
-        let mut games = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT pair, colour, payload, payload_hash FROM match_games
+                   WHERE match_id = ?1 ORDER BY pair, colour";
+        self.db.rows(sql, params![match_id], |row| {
             let (pair, colour) = (row.get(0)?, row.get(1)?);
             let (payload, hash): (Vec<u8>, Vec<u8>) = (row.get(2)?, row.get(3)?);
             let name = format!("of match {match_id}, pair {pair}, colour {colour}");
-            games.push((pair, colour, unpack(&payload, &hash, &name)?));
-        }
-        Ok(games)
+            Ok((pair, colour, unpack(&payload, &hash, &name)?))
+        })
     }
+}
+
+/// Stores the game of a slot; a slot played twice keeps the newer game.
+pub(crate) fn upsert(
+    db: &dyn Database,
+    match_id: i64,
+    (pair, colour): (u32, u8),
+    record: &GameRecord,
+    payload: &[u8],
+) -> Result<(), StoreError> {
+    db.execute(
+        "INSERT INTO match_games (match_id, pair, colour, points, result, moves, payload, payload_hash, created_us)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, now_us())
+         ON CONFLICT (match_id, pair, colour) DO UPDATE SET points = excluded.points,
+             result = excluded.result, moves = excluded.moves, payload = excluded.payload,
+             payload_hash = excluded.payload_hash, created_us = excluded.created_us",
+        params![
+            match_id,
+            pair,
+            colour,
+            points_of(record, colour),
+            record.outcome.result_text(),
+            record.turns.len(),
+            payload,
+            *blake3::hash(payload).as_bytes()
+        ],
+    )?;
+    Ok(())
 }
 
 /// Points must be what the game's winner says; a game without one gives half a point.

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-use crate::open::NOW_US;
+use crate::db::{Database, Row, params};
 use crate::promotion::{self, Move};
 use crate::{Store, StoreError, run};
 
@@ -120,42 +118,34 @@ const SELECT: &str = "SELECT n.id, n.parent, n.file, n.step, n.games, n.samples,
      FROM networks n LEFT JOIN matches m
      ON m.match_id = (SELECT max(match_id) FROM matches WHERE candidate = n.id)";
 
-type Columns = (String, NetworkRow);
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
+fn columns(row: &mut Row<'_>) -> Result<NetworkRow, StoreError> {
     let elo = match (row.get(8)?, row.get(9)?, row.get(10)?) {
         (Some(elo), Some(low), Some(high)) => Some(Elo { elo, low, high }),
         _ => None,
     };
-    let network = NetworkRow {
+    Ok(NetworkRow {
         id: row.get(0)?,
         parent: row.get(1)?,
         file: row.get(2)?,
         step: row.get(3)?,
         games: row.get(4)?,
         samples: row.get(5)?,
-        status: NetworkStatus::Initial,
+        status: row.get::<String>(6)?.parse()?,
         losses_json: row.get(7)?,
         elo,
         created_us: row.get(11)?,
         match_id: row.get(12)?,
         verdict: row.get(13)?,
         decided_us: row.get(14)?,
-    };
-    Ok((row.get(6)?, network))
-}
-
-fn finish((status, network): Columns) -> Result<NetworkRow, StoreError> {
-    Ok(NetworkRow { status: status.parse()?, ..network })
+    })
 }
 
 /// Inserts a network; one that is there already stays as it is.
-pub(crate) fn insert(db: &Connection, new: &NewNetwork) -> Result<bool, StoreError> {
+pub(crate) fn insert(db: &dyn Database, new: &NewNetwork) -> Result<bool, StoreError> {
     let rows = db.execute(
-        &format!(
-            "INSERT INTO networks (id, parent, file, step, games, samples, status, losses_json, created_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {NOW_US}) ON CONFLICT (id) DO NOTHING"
-        ),
+        "INSERT INTO networks (id, parent, file, step, games, samples, status, losses_json, place, created_us)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (SELECT coalesce(max(place), 0) + 1 FROM networks), now_us())
+         ON CONFLICT (id) DO NOTHING",
         params![
             new.id,
             new.parent,
@@ -170,8 +160,10 @@ pub(crate) fn insert(db: &Connection, new: &NewNetwork) -> Result<bool, StoreErr
     Ok(rows == 1)
 }
 
-pub(crate) fn set_status(db: &Connection, id: &str, to: NetworkStatus) -> Result<(), StoreError> {
-    match db.execute("UPDATE networks SET status = ?2 WHERE id = ?1", [id, &to.to_string()])? {
+pub(crate) fn set_status(db: &dyn Database, id: &str, to: NetworkStatus) -> Result<(), StoreError> {
+    match db
+        .execute("UPDATE networks SET status = ?2 WHERE id = ?1", params![id, to.to_string()])?
+    {
         1 => Ok(()),
         _ => Err(StoreError::UnknownNetwork(id.to_owned())),
     }
@@ -189,14 +181,14 @@ impl Store {
             self.network(parent)?.ok_or_else(|| StoreError::UnknownNetwork(parent.clone()))?;
         }
         let tx = self.fenced_write()?;
-        run::require(&tx)?;
+        run::require(&*tx)?;
         if new.status == NetworkStatus::Best {
-            insert(&tx, &NewNetwork { status: NetworkStatus::Initial, ..new.clone() })?;
-            make_first_best(&tx, &new.id)?;
+            insert(&*tx, &NewNetwork { status: NetworkStatus::Initial, ..new.clone() })?;
+            make_first_best(&*tx, &new.id)?;
         } else {
-            insert(&tx, new)?;
+            insert(&*tx, new)?;
         }
-        Ok(tx.commit()?)
+        tx.commit()
     }
 
     /// Makes a registered network the run's first best; doing it twice is success.
@@ -205,8 +197,8 @@ impl Store {
     /// [`StoreError::BestExists`] when another one is the best.
     pub fn set_initial_best(&mut self, id: &str) -> Result<(), StoreError> {
         let tx = self.fenced_write()?;
-        make_first_best(&tx, id)?;
-        Ok(tx.commit()?)
+        make_first_best(&*tx, id)?;
+        tx.commit()
     }
 
     /// Every network, oldest first.
@@ -214,8 +206,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::UnknownWord`] when another release wrote a status.
     pub fn networks(&self) -> Result<Vec<NetworkRow>, StoreError> {
-        let mut query = self.db.prepare_cached(&format!("{SELECT} ORDER BY n.rowid"))?;
-        query.query_map([], columns)?.map(|row| finish(row?)).collect()
+        self.db.rows(&format!("{SELECT} ORDER BY n.place"), &[], columns)
     }
 
     /// The network `id`, if it is registered.
@@ -224,7 +215,7 @@ impl Store {
     /// As [`Store::networks`].
     pub fn network(&self, id: &str) -> Result<Option<NetworkRow>, StoreError> {
         let sql = format!("{SELECT} WHERE n.id = ?1");
-        self.db.query_row(&sql, [id], columns).optional()?.map(finish).transpose()
+        self.db.maybe(&sql, params![id], columns)
     }
 
     /// The network that plays, once there is one.
@@ -233,7 +224,7 @@ impl Store {
     /// As [`Store::networks`].
     pub fn best(&self) -> Result<Option<NetworkRow>, StoreError> {
         let sql = format!("{SELECT} WHERE n.id = (SELECT best FROM runs)");
-        self.db.query_row(&sql, [], columns).optional()?.map(finish).transpose()
+        self.db.maybe(&sql, &[], columns)
     }
 
     /// Sets a network's rating, in Elo with its 95 % interval.
@@ -249,7 +240,7 @@ impl Store {
     }
 }
 
-fn make_first_best(db: &Connection, id: &str) -> Result<(), StoreError> {
+fn make_first_best(db: &dyn Database, id: &str) -> Result<(), StoreError> {
     match run::require(db)?.best {
         Some(best) if best == id => Ok(()),
         Some(best) => Err(StoreError::BestExists(best)),

@@ -1,57 +1,78 @@
-//! Opening a store: one connection, set up so that a committed game survives a power cut.
+//! Opening a store: a file on this machine, or a schema on a PostgreSQL server.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
-
+use crate::db::sqlite::Sqlite;
+use crate::db::{Database, Engine, Purpose, Transaction};
 use crate::leases::{self, Lease};
-use crate::{StoreError, schema};
+use crate::{SCHEMA_VERSION, StoreError, schema};
 
-/// How long a statement waits for another process's transaction.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Microseconds since 1970 by the database's clock, as SQL: one clock for everybody
-/// who shares the store.
-pub(crate) const NOW_US: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
-
-/// A run's data in one SQLite file. `Send`, not `Sync`: each thread or process opens
-/// its own, and SQLite orders their transactions.
+/// A run's data, in one SQLite file or in one schema of a PostgreSQL database. `Send`, not `Sync`:
+/// each thread or process opens its own, and the engine orders their transactions.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) db: Connection,
-    pub(crate) path: PathBuf,
+    pub(crate) db: Box<dyn Database>,
     fence: Option<Lease>,
 }
 
 impl Store {
-    /// Opens the store at `path`, creating or migrating it where needed.
+    /// Opens the store in the file at `path`, creating or migrating it where needed.
     ///
     /// # Errors
     /// Refuses what is no database, another program's database, a newer schema, a file
     /// cut short and a disk that cannot do write-ahead logging; changes none of them.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let told = |error: rusqlite::Error| refusal(path, error);
-        let mut db = Connection::open(path).map_err(told)?;
-        db.busy_timeout(BUSY_TIMEOUT).map_err(told)?;
-        // The first read: here SQLite meets garbage and files cut short.
-        db.query_row("PRAGMA schema_version", [], |_| Ok(())).map_err(told)?;
-        schema::check_owner(&db, path)?;
-        let mode = write_ahead(&db)?;
-        if mode != "wal" {
-            return Err(StoreError::NoWriteAheadLog { path: path.to_owned(), mode });
-        }
-        // FULL: a commit reaches the disk before it is acknowledged.
-        db.pragma_update(None, "synchronous", "FULL")?;
-        db.pragma_update(None, "foreign_keys", true)?;
-        schema::migrate(&mut db, path)?;
-        Ok(Self { db, path: path.to_owned(), fence: None })
+        Self::with(Box::new(Sqlite::open(path, SCHEMA_VERSION)?))
     }
 
-    /// The file this store was opened from.
+    /// Opens the store on the PostgreSQL server of
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=RUN`, creating or migrating the schema
+    /// where needed; one schema holds one run, and without a name it is `tengen`. Other machines must
+    /// prove who they are (`sslmode=verify-full`, `sslrootcert=FILE`) unless `sslmode=disable` is given.
+    ///
+    /// # Errors
+    /// [`StoreError::Url`], [`StoreError::Connect`] for a login that is refused,
+    /// [`StoreError::Unavailable`] when nobody answers, [`StoreError::NotAStore`] for a schema with
+    /// somebody else's tables, [`StoreError::OldServer`] before PostgreSQL 14, and what
+    /// [`Store::open`] says of schemas.
+    #[cfg(feature = "postgres")]
+    pub fn connect(url: &str) -> Result<Self, StoreError> {
+        let db = crate::db::postgres::Postgres::connect(url)?;
+        crate::roles::prepare_schema(&db)?;
+        Self::with(Box::new(db))
+    }
+
+    /// [`Store::connect`] for `postgres://…`, [`Store::open`] for everything else.
+    ///
+    /// # Errors
+    /// As these; [`StoreError::Url`] when this program was built without PostgreSQL.
+    pub fn open_any(place: &str) -> Result<Self, StoreError> {
+        if !is_url(place) {
+            return Self::open(Path::new(place));
+        }
+        #[cfg(feature = "postgres")]
+        return Self::connect(place);
+        #[cfg(not(feature = "postgres"))]
+        Err(StoreError::Url {
+            reason: "this program was built without PostgreSQL (feature `postgres`)".to_owned(),
+        })
+    }
+
+    fn with(db: Box<dyn Database>) -> Result<Self, StoreError> {
+        schema::migrate(&*db)?;
+        Ok(Self { db, fence: None })
+    }
+
+    /// Where the data is: the file, or the server's URL without user and password.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn place(&self) -> &str {
+        self.db.place()
+    }
+
+    /// Which engine keeps the data.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.db.engine()
     }
 
     /// From now on every write of networks, matches and promotions first shows `lease`
@@ -60,55 +81,50 @@ impl Store {
         self.fence = lease;
     }
 
-    /// Lets the file grow to no more than `pages` pages (or to its present size, if that is
+    /// Lets a file grow to no more than `pages` pages (or to its present size, if that is
     /// more); then writes fail with [`StoreError::DiskFull`]. For this connection only.
     ///
     /// # Errors
-    /// Only the store's own.
+    /// [`StoreError::FileOnly`] on a server.
     pub fn limit_pages(&mut self, pages: u32) -> Result<(), StoreError> {
-        Ok(self.db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?)
+        self.file_only("a limit of pages", "a quota of the file system")?;
+        self.db.query(&format!("PRAGMA max_page_count = {pages}"), &[]).map(drop)
     }
 
-    /// A write transaction: it owns the write lock from its first statement, so what it
+    /// Refuses on a server what only a file can do.
+    pub(crate) fn file_only(
+        &self,
+        what: &'static str,
+        instead: &'static str,
+    ) -> Result<(), StoreError> {
+        match self.db.engine() {
+            Engine::Sqlite => Ok(()),
+            Engine::Postgres => Err(StoreError::FileOnly { what, instead }),
+        }
+    }
+
+    /// A write transaction: this process is the run's one writer until its end, so what it
     /// reads is what it changes. Dropped without a commit, it leaves nothing.
     pub(crate) fn write(&mut self) -> Result<Transaction<'_>, StoreError> {
-        Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
+        self.db.transaction(Purpose::Write)
     }
 
     /// A write transaction that only the owner of the fencing lease gets.
     pub(crate) fn fenced_write(&mut self) -> Result<Transaction<'_>, StoreError> {
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self.db.transaction(Purpose::Write)?;
         if let Some(lease) = &self.fence {
-            leases::check(&tx, lease)?;
+            leases::check(&*tx, lease)?;
         }
         Ok(tx)
     }
-}
 
-/// Asks for a write-ahead log and returns the journal mode that the file now has. SQLite does
-/// not wait here for another process that is creating the file, so this does.
-fn write_ahead(db: &Connection) -> Result<String, StoreError> {
-    let begun = Instant::now();
-    loop {
-        match db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
-            Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && begun.elapsed() < BUSY_TIMEOUT =>
-            {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            answer => return Ok(answer?),
-        }
+    /// Many questions to one state of the store.
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, StoreError> {
+        self.db.transaction(Purpose::Read)
     }
 }
 
-/// What a failure of the very first statements says about the file itself.
-fn refusal(path: &Path, error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => StoreError::NotADatabase { path: path.to_owned() },
-        Some(ErrorCode::CannotOpen) => {
-            StoreError::Open { path: path.to_owned(), reason: error.to_string() }
-        }
-        _ => error.into(),
-    }
+/// Whether `place` names a server rather than a file.
+pub(crate) fn is_url(place: &str) -> bool {
+    place.starts_with("postgres://") || place.starts_with("postgresql://")
 }

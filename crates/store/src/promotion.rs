@@ -1,9 +1,7 @@
 //! The best pointer and every way it moves: a verdict, a hand, a step back.
 
-use rusqlite::{Connection, params};
-
+use crate::db::{Database, params};
 use crate::networks::{NetworkStatus, set_status};
-use crate::open::NOW_US;
 use crate::{Store, StoreError, journal, matches, run, withdrawn};
 
 /// How a match ends.
@@ -57,7 +55,7 @@ pub(crate) struct Move<'a> {
 
 /// Moves the pointer from `from`, which the caller has read in this transaction.
 pub(crate) fn move_best(
-    db: &Connection,
+    db: &dyn Database,
     from: Option<&str>,
     step: &Move<'_>,
 ) -> Result<(), StoreError> {
@@ -67,23 +65,19 @@ pub(crate) fn move_best(
     }
     set_status(db, step.to, NetworkStatus::Best)?;
     withdrawn::readmit(db, step.to)?;
-    db.execute("UPDATE runs SET best = ?1", [step.to])?;
+    db.execute("UPDATE runs SET best = ?1", params![step.to])?;
     db.execute(
-        &format!(
-            "INSERT INTO promotions (kind, network, previous, match_id, who, why, at_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, {NOW_US})"
-        ),
+        "INSERT INTO promotions (kind, network, previous, match_id, who, why, at_us)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, now_us())",
         params![step.kind, step.to, from, step.match_id, step.who, step.why],
     )?;
     journal::note(db, "best", &format!(r#"{{"by":"{}","network":"{}"}}"#, step.kind, step.to))
 }
 
-pub(crate) fn history(db: &Connection) -> Result<Vec<PromotionRow>, StoreError> {
-    let mut query = db.prepare_cached(
-        "SELECT kind, network, previous, match_id, who, why, at_us
-         FROM promotions ORDER BY promotion_id",
-    )?;
-    let rows = query.query_map([], |row| {
+pub(crate) fn history(db: &dyn Database) -> Result<Vec<PromotionRow>, StoreError> {
+    let sql = "SELECT kind, network, previous, match_id, who, why, at_us
+               FROM promotions ORDER BY promotion_id";
+    db.rows(sql, &[], |row| {
         Ok(PromotionRow {
             kind: row.get(0)?,
             network: row.get(1)?,
@@ -93,8 +87,7 @@ pub(crate) fn history(db: &Connection) -> Result<Vec<PromotionRow>, StoreError> 
             why: row.get(5)?,
             at_us: row.get(6)?,
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// The bests still standing, the present one last: a rollback takes one off.
@@ -121,16 +114,14 @@ impl Store {
     /// concluded with `promote: false`. [`StoreError::UnknownMatch`], [`StoreError::LeaseLost`].
     pub fn conclude(&mut self, match_id: i64, end: &Conclusion) -> Result<bool, StoreError> {
         let tx = self.fenced_write()?;
-        let game = matches::require_open(&tx, match_id)?;
+        let game = matches::require_open(&*tx, match_id)?;
         tx.execute(
-            &format!(
-                "UPDATE matches SET verdict = ?2, promoted = ?3, detail_json = ?4, decided_us = {NOW_US}
-                 WHERE match_id = ?1"
-            ),
+            "UPDATE matches SET verdict = ?2, promoted = ?3, detail_json = ?4, decided_us = now_us()
+             WHERE match_id = ?1",
             params![match_id, end.verdict, end.promote, end.detail_json],
         )?;
         if end.promote {
-            let best = run::require(&tx)?.best;
+            let best = run::require(&*tx)?.best;
             if best.as_deref() != Some(&game.base) {
                 return Err(StoreError::BestMoved {
                     match_id,
@@ -146,12 +137,12 @@ impl Store {
                 who: "gate",
                 why: &why,
             };
-            move_best(&tx, Some(&game.base), &step)?;
+            move_best(&*tx, Some(&game.base), &step)?;
         } else {
             // A network that is or was the best by another way keeps that.
             tx.execute(
                 "UPDATE networks SET status = 'rejected' WHERE id = ?1 AND status = 'candidate'",
-                [&game.candidate],
+                params![game.candidate],
             )?;
         }
         tx.commit()?;
@@ -164,14 +155,14 @@ impl Store {
     /// [`StoreError::UnknownNetwork`], [`StoreError::LeaseLost`].
     pub fn promote_by_hand(&mut self, id: &str, who: &str, why: &str) -> Result<(), StoreError> {
         let tx = self.fenced_write()?;
-        let best = run::require(&tx)?.best;
+        let best = run::require(&*tx)?.best;
         if best.as_deref() == Some(id) {
             return Ok(());
         }
         let kind = if best.is_some() { "hand" } else { "initial" };
         let step = Move { kind, to: id, match_id: None, who, why };
-        move_best(&tx, best.as_deref(), &step)?;
-        Ok(tx.commit()?)
+        move_best(&*tx, best.as_deref(), &step)?;
+        tx.commit()
     }
 
     /// Goes back to the best network before the present one and returns its id; again
@@ -181,14 +172,14 @@ impl Store {
     /// [`StoreError::NoEarlierBest`], [`StoreError::LeaseLost`].
     pub fn rollback(&mut self, what: Rollback, who: &str, why: &str) -> Result<String, StoreError> {
         let tx = self.fenced_write()?;
-        let history = history(&tx)?;
+        let history = history(&*tx)?;
         let [.., earlier, best] = standing(&history)[..] else {
             return Err(StoreError::NoEarlierBest);
         };
         let step = Move { kind: "rollback", to: earlier, match_id: None, who, why };
-        move_best(&tx, Some(best), &step)?;
+        move_best(&*tx, Some(best), &step)?;
         if what == Rollback::PointerAndGames {
-            withdrawn::withdraw(&tx, best, who, why)?;
+            withdrawn::withdraw(&*tx, best, who, why)?;
         }
         tx.commit()?;
         Ok(earlier.to_owned())
@@ -199,6 +190,6 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn promotions(&self) -> Result<Vec<PromotionRow>, StoreError> {
-        history(&self.db)
+        history(&*self.db)
     }
 }

@@ -1,89 +1,102 @@
 //! The schema as numbered SQL files, each applied once and remembered by its hash.
 
-use std::path::Path;
-
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::path::PathBuf;
 
 use crate::StoreError;
-use crate::open::NOW_US;
+use crate::db::{Database, Engine, Purpose, dialect, params, sqlite};
 
-/// `TNGN`, in SQLite's header: tells a game store from anybody else's database.
-pub(crate) const APPLICATION_ID: i32 = 0x544e_474e;
+/// For which engines a migration does something.
+#[derive(Clone, Copy, PartialEq)]
+enum For {
+    Both,
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
+    Postgres,
+}
 
 /// Version = index + 1. A released file never changes: later wishes are later files.
-const MIGRATIONS: [(&str, &str); 4] = [
-    ("run", include_str!("../migrations/0001_run.sql")),
-    ("operations", include_str!("../migrations/0002_operations.sql")),
-    ("imports", include_str!("../migrations/0003_imports.sql")),
-    ("withdrawn", include_str!("../migrations/0004_withdrawn.sql")),
+const MIGRATIONS: [(&str, For, &str); 6] = [
+    ("run", For::Both, include_str!("../migrations/0001_run.sql")),
+    ("operations", For::Both, include_str!("../migrations/0002_operations.sql")),
+    ("imports", For::Both, include_str!("../migrations/0003_imports.sql")),
+    ("withdrawn", For::Both, include_str!("../migrations/0004_withdrawn.sql")),
+    ("fleet", For::Both, include_str!("../migrations/0005_fleet.sql")),
+    ("functions", For::Postgres, include_str!("../migrations/0006_functions.sql")),
 ];
 
 /// The newest schema version that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Whose database this is, before anything is written to it.
-pub(crate) fn check_owner(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    // One snapshot: another process may be creating the store between the two questions.
-    let tx = db.unchecked_transaction()?;
-    let application: i32 = tx.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    let tables: u32 = tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if application != APPLICATION_ID && (application != 0 || tables > 0) {
-        return Err(StoreError::NotAStore { path: path.to_owned() });
+/// The list of what was applied, in every store.
+const LIST: &str = "CREATE TABLE IF NOT EXISTS migrations (
+    version    INTEGER PRIMARY KEY CHECK (version > 0),
+    name       TEXT    NOT NULL,
+    checksum   BLOB    NOT NULL,   -- BLAKE3 of the SQL file
+    applied_us INTEGER NOT NULL
+) STRICT;";
+
+/// PostgreSQL's one lock for writers; a table of its own, so that no vacuum ever waits for it.
+const WRITE_LOCK: &str = "CREATE TABLE IF NOT EXISTS write_lock ();";
+
+/// Brings the schema up to date in one transaction; two processes that open a fresh store at once
+/// take turns. Applied migrations must be the ones of this program.
+pub(crate) fn migrate(db: &dyn Database) -> Result<(), StoreError> {
+    if known_version(db)? == SCHEMA_VERSION {
+        return verify(db, SCHEMA_VERSION);
     }
-    refuse_newer(&tx, path).map(drop)
+    let engine = db.engine();
+    let tx = db.transaction(Purpose::Migrate)?;
+    tx.batch(&dialect::schema(engine, LIST))?;
+    if engine == Engine::Postgres {
+        tx.batch(WRITE_LOCK)?;
+    }
+    let version = known_version(&*tx)?;
+    verify(&*tx, version)?;
+    for (number, (name, whom, sql)) in (1_u32..).zip(MIGRATIONS).skip(version as usize) {
+        if whom == For::Both {
+            tx.batch(&dialect::schema(engine, sql))?;
+        } else if engine == Engine::Postgres {
+            tx.batch(sql)?;
+        }
+        tx.execute(
+            "INSERT INTO migrations (version, name, checksum, applied_us)
+             VALUES (?1, ?2, ?3, now_us())",
+            params![number, name, *blake3::hash(sql.as_bytes()).as_bytes()],
+        )?;
+    }
+    if engine == Engine::Sqlite {
+        tx.batch(&sqlite::mark(SCHEMA_VERSION))?;
+    }
+    tx.commit()
 }
 
-/// The file's schema version, if this program knows it.
-fn refuse_newer(db: &Connection, path: &Path) -> Result<u32, StoreError> {
-    let found: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+/// The store's schema version, if this program knows it; 0 before the first migration.
+fn known_version(db: &dyn Database) -> Result<u32, StoreError> {
+    let found: u32 = match db.engine() {
+        Engine::Sqlite => {
+            db.get("SELECT CAST(user_version AS BIGINT) FROM pragma_user_version", &[])?
+        }
+        Engine::Postgres => {
+            let sql = "SELECT to_regclass('migrations') IS NOT NULL";
+            if !db.get::<bool>(sql, &[])? {
+                return Ok(0);
+            }
+            db.get("SELECT coalesce(max(version), 0) FROM migrations", &[])?
+        }
+    };
     if found > SCHEMA_VERSION {
-        return Err(StoreError::NewerSchema {
-            path: path.to_owned(),
-            found,
-            known: SCHEMA_VERSION,
-        });
+        let path = PathBuf::from(db.place());
+        return Err(StoreError::NewerSchema { path, found, known: SCHEMA_VERSION });
     }
     Ok(found)
 }
 
-/// Brings the schema up to date in one transaction; two processes that open a fresh
-/// file at once take turns. Applied migrations must be the ones of this program.
-pub(crate) fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if refuse_newer(db, path)? == SCHEMA_VERSION {
-        return verify(db, SCHEMA_VERSION);
-    }
-    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = refuse_newer(&tx, path)?;
-    tx.execute_batch(
-        "CREATE TABLE IF NOT EXISTS migrations (
-             version    INTEGER PRIMARY KEY,
-             name       TEXT    NOT NULL,
-             checksum   BLOB    NOT NULL,   -- BLAKE3 of the SQL file
-             applied_us INTEGER NOT NULL
-         ) STRICT",
-    )?;
-    verify(&tx, version)?;
-    for (number, (name, sql)) in (1_u32..).zip(MIGRATIONS).skip(version as usize) {
-        tx.execute_batch(sql)?;
-        tx.execute(
-            &format!("INSERT INTO migrations VALUES (?1, ?2, ?3, {NOW_US})"),
-            params![number, name, blake3::hash(sql.as_bytes()).as_bytes()],
-        )?;
-    }
-    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    tx.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    Ok(tx.commit()?)
-}
-
-/// The migrations `1..=version` in the file are byte for byte the ones compiled in.
-fn verify(db: &Connection, version: u32) -> Result<(), StoreError> {
-    for (number, (name, sql)) in (1_u32..=version).zip(MIGRATIONS) {
-        let stored: Option<Vec<u8>> = db
-            .query_row("SELECT checksum FROM migrations WHERE version = ?1", [number], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        if stored.as_deref() != Some(blake3::hash(sql.as_bytes()).as_bytes().as_slice()) {
+/// The migrations `1..=version` in the store are byte for byte the ones compiled in.
+fn verify(db: &dyn Database, version: u32) -> Result<(), StoreError> {
+    let sql = "SELECT checksum FROM migrations ORDER BY version";
+    let stored = db.rows(sql, &[], |row| row.get::<Vec<u8>>(0))?;
+    for (number, (name, _, sql)) in (1_u32..=version).zip(MIGRATIONS) {
+        let hash = stored.get(number as usize - 1).map(Vec::as_slice);
+        if hash != Some(blake3::hash(sql.as_bytes()).as_bytes().as_slice()) {
             return Err(StoreError::ForeignMigration { version: number, name: name.to_owned() });
         }
     }

@@ -3,28 +3,26 @@
 //! Nothing is deleted and no number changes: such games keep their place in the run, and whoever
 //! fills a window passes over them.
 
-use rusqlite::{Connection, params};
-
-use crate::open::NOW_US;
+use crate::db::{Database, params};
 use crate::{Store, StoreError};
 
 /// Withdraws the games of `network`, those still to come included.
 pub(crate) fn withdraw(
-    db: &Connection,
+    db: &dyn Database,
     network: &str,
     who: &str,
     why: &str,
 ) -> Result<(), StoreError> {
     db.execute(
-        &format!("INSERT OR IGNORE INTO withdrawn VALUES (?1, ?2, ?3, {NOW_US})"),
+        "INSERT INTO withdrawn VALUES (?1, ?2, ?3, now_us()) ON CONFLICT DO NOTHING",
         params![network, who, why],
     )?;
     Ok(())
 }
 
 /// Its games count again: whoever makes it the best network wants them.
-pub(crate) fn readmit(db: &Connection, network: &str) -> Result<(), StoreError> {
-    db.execute("DELETE FROM withdrawn WHERE network = ?1", [network])?;
+pub(crate) fn readmit(db: &dyn Database, network: &str) -> Result<(), StoreError> {
+    db.execute("DELETE FROM withdrawn WHERE network = ?1", params![network])?;
     Ok(())
 }
 
@@ -35,9 +33,7 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn withdrawn_networks(&self) -> Result<Vec<String>, StoreError> {
-        let mut query = self.db.prepare_cached("SELECT network FROM withdrawn ORDER BY network")?;
-        let ids = query.query_map([], |row| row.get(0))?;
-        Ok(ids.collect::<Result<_, _>>()?)
+        self.db.rows("SELECT network FROM withdrawn ORDER BY network", &[], |row| row.get(0))
     }
 
     /// Training targets in withdrawn games `1..=upto`.
@@ -45,9 +41,9 @@ impl Store {
     /// # Errors
     /// Only the store's own.
     pub fn withdrawn_positions(&self, upto: u64) -> Result<u64, StoreError> {
-        let sql = "SELECT coalesce(sum(positions), 0) FROM games
+        let sql = "SELECT CAST(coalesce(sum(positions), 0) AS BIGINT) FROM games
                    WHERE network IN (SELECT network FROM withdrawn) AND seq <= ?1";
         let upto = upto.min(i64::MAX.cast_unsigned());
-        Ok(self.db.query_row(sql, [upto], |row| row.get(0))?)
+        self.db.get(sql, params![upto])
     }
 }

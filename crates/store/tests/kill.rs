@@ -27,7 +27,7 @@ fn child_stores_games_for_ever() {
 
 #[test]
 fn a_kill_at_any_time_loses_no_acknowledged_game_and_counts_none_twice() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::sqlite();
     for acknowledged in [1, 7, 20] {
         let before = bench.store.counts().unwrap().games;
         let mut child = Command::new(std::env::current_exe().unwrap())

@@ -1,19 +1,18 @@
 //! One owner at a time, and a stale owner writes nothing.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Bench, network};
+cases! {
+    a_lease_has_one_owner_until_it_runs_out_or_comes_back,
+    a_sleeper_whose_lease_was_taken_over_writes_nothing,
+}
+
+use crate::common::{Bench, network};
 use tengen_store::{Conclusion, NetworkStatus, StoreError};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-#[test]
-fn a_lease_has_one_owner_until_it_runs_out_or_comes_back() {
-    let mut bench = Bench::new();
+fn a_lease_has_one_owner_until_it_runs_out_or_comes_back(bench: &mut Bench) {
     let mut other = bench.again();
     let mine = bench.store.acquire("trainer", "me", MINUTE).unwrap().unwrap();
     assert_eq!(mine.epoch, 1);
@@ -30,9 +29,7 @@ fn a_lease_has_one_owner_until_it_runs_out_or_comes_back() {
     assert_eq!(bench.store.acquire("trainer", "me", MINUTE).unwrap(), None);
 }
 
-#[test]
-fn a_sleeper_whose_lease_was_taken_over_writes_nothing() {
-    let mut bench = Bench::new();
+fn a_sleeper_whose_lease_was_taken_over_writes_nothing(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     let mine = bench.store.acquire("trainer", "me", Duration::ZERO).unwrap().unwrap();
     bench.store.fence_with(Some(mine.clone()));

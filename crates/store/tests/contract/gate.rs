@@ -1,21 +1,25 @@
 //! Candidates, matches, verdicts and the best pointer.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Bench, network, record, resigned};
+use crate::common::{Bench, network, record, resigned};
 use tengen_rules::Color;
 use tengen_store::{Conclusion, NetworkStatus, NewMatch, Rollback, StoreError};
+
+cases! {
+    a_promotion_moves_everything_at_once,
+    a_failed_compare_and_set_leaves_nothing,
+    a_match_is_concluded_once,
+    a_slot_counts_once_and_slots_come_in_order,
+    a_candidate_trained_again_after_a_crash_has_the_same_match,
+    hands_move_the_pointer_and_rollbacks_take_it_back_step_by_step,
+    ratings_metrics_and_events_are_kept,
+}
 
 fn verdict(promote: bool) -> Conclusion {
     let verdict = if promote { "promote" } else { "reject" }.to_owned();
     Conclusion { verdict, promote, detail_json: "{}".to_owned() }
 }
 
-#[test]
-fn a_promotion_moves_everything_at_once() {
-    let mut bench = Bench::new();
+fn a_promotion_moves_everything_at_once(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     assert_eq!(bench.store.open_matches().unwrap()[0].candidate, "b");
     assert!(bench.store.conclude(id, &verdict(true)).unwrap());
@@ -31,9 +35,7 @@ fn a_promotion_moves_everything_at_once() {
     assert!(bench.store.fsck().unwrap().ok);
 }
 
-#[test]
-fn a_failed_compare_and_set_leaves_nothing() {
-    let mut bench = Bench::new();
+fn a_failed_compare_and_set_leaves_nothing(bench: &mut Bench) {
     let (b, c) = (bench.candidate("a", "b"), bench.candidate("a", "c"));
     bench.store.conclude(b, &verdict(true)).unwrap();
     let (before, events) = (bench.store.networks().unwrap(), bench.store.events(99).unwrap());
@@ -48,9 +50,7 @@ fn a_failed_compare_and_set_leaves_nothing() {
     assert_eq!(bench.store.network("c").unwrap().unwrap().status, NetworkStatus::Rejected);
 }
 
-#[test]
-fn a_match_is_concluded_once() {
-    let mut bench = Bench::new();
+fn a_match_is_concluded_once(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     bench.store.conclude(id, &verdict(false)).unwrap();
     for promote in [false, true] {
@@ -63,9 +63,7 @@ fn a_match_is_concluded_once() {
     assert!(matches!(bench.store.conclude(99, &verdict(true)), Err(StoreError::UnknownMatch(99))));
 }
 
-#[test]
-fn a_slot_counts_once_and_slots_come_in_order() {
-    let mut bench = Bench::new();
+fn a_slot_counts_once_and_slots_come_in_order(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     let (black, white) = (resigned(Color::Black), resigned(Color::White));
     for (pair, colour, points, game) in
@@ -86,9 +84,7 @@ fn a_slot_counts_once_and_slots_come_in_order() {
     assert!(bench.store.fsck().unwrap().ok);
 }
 
-#[test]
-fn a_candidate_trained_again_after_a_crash_has_the_same_match() {
-    let mut bench = Bench::new();
+fn a_candidate_trained_again_after_a_crash_has_the_same_match(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     assert_eq!(bench.candidate("a", "b"), id);
     assert_eq!(bench.store.matches().unwrap().len(), 1);
@@ -107,9 +103,7 @@ fn a_candidate_trained_again_after_a_crash_has_the_same_match() {
     assert!(bench.store.network("d").unwrap().is_none());
 }
 
-#[test]
-fn hands_move_the_pointer_and_rollbacks_take_it_back_step_by_step() {
-    let mut bench = Bench::new();
+fn hands_move_the_pointer_and_rollbacks_take_it_back_step_by_step(bench: &mut Bench) {
     let id = bench.candidate("a", "b");
     bench.store.conclude(id, &verdict(true)).unwrap();
     bench.store.add_network(&network("c", Some("b"), NetworkStatus::Candidate)).unwrap();
@@ -131,9 +125,7 @@ fn hands_move_the_pointer_and_rollbacks_take_it_back_step_by_step() {
     assert!(bench.store.fsck().unwrap().ok);
 }
 
-#[test]
-fn ratings_metrics_and_events_are_kept() {
-    let mut bench = Bench::new();
+fn ratings_metrics_and_events_are_kept(bench: &mut Bench) {
     bench.store.add_network(&network("a", None, NetworkStatus::Initial)).unwrap();
     bench.store.set_initial_best("a").unwrap();
     bench.store.set_initial_best("a").unwrap();

@@ -1,15 +1,22 @@
 //! Games enter once, get numbers without gaps, and readers miss none.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Bench, game, new_run, record};
+use crate::common::{Bench, game, new_run, record};
 use tengen_store::{Conclusion, Counts, GameId, Rollback, Store, StoreError};
 
-#[test]
-fn a_game_stored_twice_counts_once() {
-    let mut bench = Bench::new();
+cases! {
+    two_writers_taking_turns_leave_no_gap_and_a_reader_misses_nothing,
+    runs_that_did_the_same_have_the_same_digest,
+    a_game_stored_twice_counts_once,
+    a_game_reads_back_as_it_was,
+    the_same_name_with_other_moves_keeps_the_first_and_tells,
+    a_batch_with_one_bad_game_stores_nothing,
+    a_rollback_with_its_games_takes_them_out_of_the_window_and_a_promotion_brings_them_back,
+    the_window_is_the_shortest_one_that_holds_enough,
+    a_run_starts_once_and_keeps_every_configuration,
+    self_play_waits_once_it_is_the_limit_ahead_of_the_trainer,
+}
+
+fn a_game_stored_twice_counts_once(bench: &mut Bench) {
     let (a, b) = (record(2), record(3));
     let batch = [bench.game("w", 0, &a), bench.game("w", 1, &b)];
     let first = bench.store.append_games(&batch).unwrap();
@@ -24,9 +31,7 @@ fn a_game_stored_twice_counts_once() {
     assert_eq!(bench.store.run().unwrap().unwrap().last_seq, 3);
 }
 
-#[test]
-fn a_game_reads_back_as_it_was() {
-    let mut bench = Bench::new();
+fn a_game_reads_back_as_it_was(bench: &mut Bench) {
     let game = record(4);
     bench.store.append_games(&[bench.game("w", 9, &game)]).unwrap();
     let stored = &bench.again().games_in(0, u64::MAX).unwrap()[0];
@@ -37,9 +42,7 @@ fn a_game_reads_back_as_it_was() {
     assert_eq!(bench.store.next_counter("other").unwrap(), 0);
 }
 
-#[test]
-fn the_same_name_with_other_moves_keeps_the_first_and_tells() {
-    let mut bench = Bench::new();
+fn the_same_name_with_other_moves_keeps_the_first_and_tells(bench: &mut Bench) {
     let (a, b) = (record(2), record(3));
     bench.store.append_games(&[bench.game("w", 0, &a)]).unwrap();
     let again = bench.store.append_games(&[bench.game("w", 0, &b)]).unwrap();
@@ -48,9 +51,7 @@ fn the_same_name_with_other_moves_keeps_the_first_and_tells() {
     assert_eq!(bench.store.events(9).unwrap()[0].kind, "game-conflict");
 }
 
-#[test]
-fn a_batch_with_one_bad_game_stores_nothing() {
-    let mut bench = Bench::new();
+fn a_batch_with_one_bad_game_stores_nothing(bench: &mut Bench) {
     let good = record(2);
     let mut bad = record(2);
     bad.turns[1].mv = bad.turns[0].mv;
@@ -65,10 +66,8 @@ fn a_batch_with_one_bad_game_stores_nothing() {
     assert!(bench.store.fsck().unwrap().ok);
 }
 
-#[test]
-fn two_writers_taking_turns_leave_no_gap_and_a_reader_misses_nothing() {
+fn two_writers_taking_turns_leave_no_gap_and_a_reader_misses_nothing(bench: &mut Bench) {
     const GAMES: u64 = 30;
-    let bench = Bench::new();
     let record = record(1);
     std::thread::scope(|scope| {
         for worker in ["a", "b"] {
@@ -104,9 +103,9 @@ fn window_start_by_walking(sizes: &[(u64, u64)], upto: u64, positions: u64) -> u
     0
 }
 
-#[test]
-fn a_rollback_with_its_games_takes_them_out_of_the_window_and_a_promotion_brings_them_back() {
-    let mut bench = Bench::new();
+fn a_rollback_with_its_games_takes_them_out_of_the_window_and_a_promotion_brings_them_back(
+    bench: &mut Bench,
+) {
     let id = bench.candidate("a", "b");
     let verdict = Conclusion { verdict: "promote".into(), promote: true, detail_json: "{}".into() };
     bench.store.conclude(id, &verdict).unwrap();
@@ -136,9 +135,7 @@ fn a_rollback_with_its_games_takes_them_out_of_the_window_and_a_promotion_brings
     assert_eq!(withdrawn(&bench.store), [false; 4]);
 }
 
-#[test]
-fn the_window_is_the_shortest_one_that_holds_enough() {
-    let mut bench = Bench::new();
+fn the_window_is_the_shortest_one_that_holds_enough(bench: &mut Bench) {
     // Games without any target in between, as cheap searches leave them.
     let records = [3, 0, 0, 2, 5, 0, 1, 0].map(record);
     let games: Vec<_> =
@@ -155,9 +152,7 @@ fn the_window_is_the_shortest_one_that_holds_enough() {
     }
 }
 
-#[test]
-fn a_run_starts_once_and_keeps_every_configuration() {
-    let mut bench = Bench::new();
+fn a_run_starts_once_and_keeps_every_configuration(bench: &mut Bench) {
     let again = bench.store.init_run(&new_run(7)).unwrap();
     assert_eq!(again.uid, bench.uid);
     assert_eq!(again.uid.len(), 32);
@@ -174,9 +169,8 @@ fn a_run_starts_once_and_keeps_every_configuration() {
     assert_eq!(other.init_run(&new_run(u64::MAX)).unwrap().seed, u64::MAX);
 }
 
-#[test]
-fn runs_that_did_the_same_have_the_same_digest() {
-    let (mut one, mut two) = (Bench::new(), Bench::new());
+fn runs_that_did_the_same_have_the_same_digest(one: &mut Bench) {
+    let mut two = one.twin();
     one.fill(3);
     two.fill(2);
     assert_ne!(one.store.digest().unwrap(), two.store.digest().unwrap());
@@ -186,9 +180,7 @@ fn runs_that_did_the_same_have_the_same_digest() {
     assert_eq!(one.store.digest().unwrap(), two.store.digest().unwrap());
 }
 
-#[test]
-fn self_play_waits_once_it_is_the_limit_ahead_of_the_trainer() {
-    let mut bench = Bench::new();
+fn self_play_waits_once_it_is_the_limit_ahead_of_the_trainer(bench: &mut Bench) {
     bench.fill(4);
     assert!(!bench.store.is_too_far_ahead().unwrap());
     bench.again().set_ahead_limit(Some(3)).unwrap();

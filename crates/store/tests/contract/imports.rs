@@ -1,12 +1,16 @@
 //! Imported games: stored once, with their origin, and out of self-play's sight.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Bench, record};
+use crate::common::{Bench, record};
 use tengen_record::{GameRecord, RecordError, SoundRecord};
 use tengen_store::{ImportBatch, ImportCounts, ImportGame, ImportProgress};
+
+cases! {
+    imported_games_come_back_with_file_and_place,
+    no_window_cursor_or_count_of_self_play_sees_them,
+    the_same_moves_are_stored_once_whatever_file_they_come_from,
+    an_import_goes_on_where_it_stopped_and_a_batch_counts_once,
+    fsck_reads_imported_games_too,
+}
 
 /// A game without a search, as a file has it.
 fn game(moves: usize) -> GameRecord {
@@ -28,9 +32,7 @@ fn batch(hash: u8, from: u64, to: u64, complete: bool) -> ImportBatch {
     ImportBatch { hash: [hash; 32], path, from, to, games, complete }
 }
 
-#[test]
-fn imported_games_come_back_with_file_and_place() {
-    let mut bench = Bench::new();
+fn imported_games_come_back_with_file_and_place(bench: &mut Bench) {
     let counts = bench.store.append_imports(&[batch(1, 0, 3, true), batch(2, 5, 5, true)]).unwrap();
     assert_eq!(counts, ImportCounts { stored: 3, ..ImportCounts::default() });
     let found = bench.again().imported_games(1, u64::MAX).unwrap();
@@ -40,9 +42,7 @@ fn imported_games_come_back_with_file_and_place() {
     assert_eq!(found[1].record, game(3));
 }
 
-#[test]
-fn no_window_cursor_or_count_of_self_play_sees_them() {
-    let mut bench = Bench::new();
+fn no_window_cursor_or_count_of_self_play_sees_them(bench: &mut Bench) {
     bench.fill(4);
     let seen = |bench: &Bench| {
         let store = &bench.store;
@@ -50,18 +50,16 @@ fn no_window_cursor_or_count_of_self_play_sees_them() {
         let window = store.window_start(u64::MAX, 3).unwrap();
         (store.counts().unwrap(), store.run().unwrap(), store.digest().unwrap(), seqs, window)
     };
-    let before = seen(&bench);
+    let before = seen(bench);
     bench.store.append_imports(&[batch(1, 0, 9, true)]).unwrap();
-    assert_eq!(seen(&bench), before);
+    assert_eq!(seen(bench), before);
     bench.fill(5);
     assert_eq!(bench.store.counts().unwrap().games, 5);
     let report = bench.store.fsck().unwrap();
     assert!(report.ok, "{:?}", report.problems);
 }
 
-#[test]
-fn the_same_moves_are_stored_once_whatever_file_they_come_from() {
-    let mut bench = Bench::new();
+fn the_same_moves_are_stored_once_whatever_file_they_come_from(bench: &mut Bench) {
     bench.store.append_imports(&[batch(1, 0, 3, true)]).unwrap();
     let mut renamed = game(2);
     renamed.players = ["Black".to_owned(), "someone else".to_owned()];
@@ -72,9 +70,7 @@ fn the_same_moves_are_stored_once_whatever_file_they_come_from() {
     assert_eq!(bench.store.import_counts().unwrap(), ImportCounts { stored: 3, ..counts });
 }
 
-#[test]
-fn an_import_goes_on_where_it_stopped_and_a_batch_counts_once() {
-    let mut bench = Bench::new();
+fn an_import_goes_on_where_it_stopped_and_a_batch_counts_once(bench: &mut Bench) {
     let mut first = batch(1, 0, 3, false);
     first.games.remove(1);
     let counts = bench.store.append_imports(&[first.clone()]).unwrap();
@@ -98,15 +94,10 @@ fn an_illegal_game_cannot_even_be_packed() {
     assert!(matches!(SoundRecord::check(illegal), Err(RecordError::Illegal { .. })));
 }
 
-#[test]
-fn fsck_reads_imported_games_too() {
-    let mut bench = Bench::new();
+fn fsck_reads_imported_games_too(bench: &mut Bench) {
     bench.store.append_imports(&[batch(1, 0, 3, true)]).unwrap();
-    bench
-        .raw()
-        .execute("UPDATE imported_games SET result = 'B+99' WHERE import_seq = 2", [])
-        .unwrap();
-    bench.raw().execute("DELETE FROM imported_games WHERE import_seq = 1", []).unwrap();
+    bench.sql("UPDATE imported_games SET result = 'B+99' WHERE import_seq = 2");
+    bench.sql("DELETE FROM imported_games WHERE import_seq = 1");
     let report = bench.store.fsck().unwrap();
     assert_eq!(report.problems.len(), 2, "{:?}", report.problems);
     assert_eq!(report.problems[0], "imported games 1 to 1 are missing");
