@@ -146,9 +146,9 @@ impl Config {
         problems.extend(self.trainer.validate());
         problems.extend(self.gate.validate());
         if let (Ok(main), Ok(others)) = (self.rules.settings(), self.rules.others()) {
-            // AlphaGo Zero's planes, the only set there is, do not tell the komi.
+            let sees_komi = self.network.features().is_ok_and(|set| set.sees_komi());
             for game in std::iter::once(main).chain(others.into_iter().map(|(_, game)| game)) {
-                problems.extend(self.selfplay.conflicts(&game, false));
+                problems.extend(self.selfplay.conflicts(&game, sees_komi));
             }
         }
         problems.extend(self.device.validate());

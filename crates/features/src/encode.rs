@@ -1,14 +1,18 @@
-//! A position as planes: the one owner of what the network sees.
+//! A position as inputs: the one owner of what the network sees.
 
 use tengen_rules::{Color, GameState, Symmetry};
 
-use crate::{FeatureSet, PointMap};
+use crate::table::{AGZ_PLANES, first};
+use crate::{FeatureSet, PointMap, go};
 
-/// Boards of history in the AGZ planes, the current one included.
-const BOARDS: usize = 8;
+/// Boards of history in both sets, the current one included.
+pub(crate) const BOARDS: usize = 8;
+/// Planes of the largest set.
+const MOST_PLANES: usize = FeatureSet::Go.planes();
 
 /// Writes the planes of `state`, turned by `symmetry`, to `out` as `[planes, H, W]` (NCHW without
-/// the batch axis), row-major from the top-left, every value 0 or 1.
+/// the batch axis), row-major from the top-left: every value 0 or 1, but for planes that repeat a
+/// global.
 ///
 /// The stone at `p` is written at `symmetry.apply(p)`, so the logit of action `a` is found at
 /// `symmetry.apply_action(a)`. Boards older than the game are zero.
@@ -18,7 +22,11 @@ const BOARDS: usize = 8;
 pub fn encode(set: FeatureSet, state: &GameState, symmetry: Symmetry, out: &mut [f32]) {
     let area = state.size().area();
     assert_eq!(out.len(), set.planes() * area, "out must be [planes, H, W]");
-    write(set, state, symmetry, out, Strides { plane: area, point: 1 });
+    let constant = constant_planes(set, state);
+    for (plane, value) in out.chunks_exact_mut(area).zip(constant) {
+        plane.fill(value);
+    }
+    write(set, state, symmetry, out, (area, 1));
 }
 
 /// The same as [`encode`] with channels last: `out` is `[H, W, planes]`.
@@ -28,53 +36,91 @@ pub fn encode(set: FeatureSet, state: &GameState, symmetry: Symmetry, out: &mut 
 pub fn encode_nhwc(set: FeatureSet, state: &GameState, symmetry: Symmetry, out: &mut [f32]) {
     let planes = set.planes();
     assert_eq!(out.len(), planes * state.size().area(), "out must be [H, W, planes]");
-    write(set, state, symmetry, out, Strides { plane: 1, point: planes });
+    let constant = constant_planes(set, state);
+    for point in out.chunks_exact_mut(planes) {
+        point.copy_from_slice(&constant[..planes]);
+    }
+    write(set, state, symmetry, out, (1, planes));
 }
 
 /// Writes the inputs of `state` that have no place on the board to `out`, `[globals]`.
 ///
 /// # Panics
 /// If `out` is not `globals` long.
-pub fn encode_globals(set: FeatureSet, _state: &GameState, out: &mut [f32]) {
+pub fn encode_globals(set: FeatureSet, state: &GameState, out: &mut [f32]) {
     assert_eq!(out.len(), set.globals(), "out must be [globals]");
-    let FeatureSet::Agz = set;
+    match set {
+        FeatureSet::Agz => {}
+        FeatureSet::Go => go::globals(state, out),
+    }
 }
 
-/// Distance in `out` between neighbouring planes and neighbouring points.
-#[derive(Clone, Copy)]
-struct Strides {
+/// What every point of a plane has before anything is written, by plane.
+fn constant_planes(set: FeatureSet, state: &GameState) -> [f32; MOST_PLANES] {
+    let mut constant = [0.0; MOST_PLANES];
+    match set {
+        FeatureSet::Agz if state.to_play() == Color::Black => {
+            constant[first(&AGZ_PLANES, "black")] = 1.0;
+        }
+        FeatureSet::Agz => {}
+        FeatureSet::Go => go::constant_planes(state, &mut constant),
+    }
+    constant
+}
+
+fn write(
+    set: FeatureSet,
+    state: &GameState,
+    symmetry: Symmetry,
+    out: &mut [f32],
+    (plane, point): (usize, usize),
+) {
+    let map = PointMap::new(state.size(), symmetry);
+    let mut canvas = Canvas { out, map, plane, point };
+    match set {
+        FeatureSet::Agz => {
+            let [own, opponent] =
+                const { [first(&AGZ_PLANES, "own"), first(&AGZ_PLANES, "opponent")] };
+            canvas.history(state, own, opponent);
+        }
+        FeatureSet::Go => go::write(state, &mut canvas),
+    }
+}
+
+/// Planes being drawn, under a symmetry and in one of two layouts.
+pub(crate) struct Canvas<'a> {
+    out: &'a mut [f32],
+    map: PointMap,
+    /// Distance in `out` between neighbouring planes.
     plane: usize,
+    /// Distance in `out` between neighbouring points.
     point: usize,
 }
 
-fn write(set: FeatureSet, state: &GameState, symmetry: Symmetry, out: &mut [f32], at: Strides) {
-    let FeatureSet::Agz = set;
-    out.fill(0.0);
-    let map = PointMap::new(state.size(), symmetry);
-    let own = state.to_play();
-    for (first_plane, color) in [(0, own), (BOARDS, own.opponent())] {
-        for plies_ago in 0..state.history_len().min(BOARDS) {
-            let base = (first_plane + plies_ago) * at.plane;
-            for_each_bit(state.stones(plies_ago, color), |point| {
-                out[base + map.point(point) * at.point] = 1.0;
-            });
-        }
+impl Canvas<'_> {
+    /// Makes the plane 1 at a point of the position as it lies.
+    #[inline]
+    pub fn set(&mut self, plane: usize, point: usize) {
+        self.out[plane * self.plane + self.map.point(point) * self.point] = 1.0;
     }
-    if own == Color::Black {
-        let base = 2 * BOARDS * at.plane;
-        for point in 0..state.size().area() {
-            out[base + point * at.point] = 1.0;
-        }
-    }
-}
 
-/// Calls `f` with the index of every set bit, in rising order.
-fn for_each_bit(words: &[u64], mut f: impl FnMut(usize)) {
-    for (word_index, &word) in words.iter().enumerate() {
-        let mut rest = word;
-        while rest != 0 {
-            f(word_index * 64 + rest.trailing_zeros() as usize);
-            rest &= rest - 1;
+    /// Makes the plane 1 where a bit is set.
+    pub fn set_bits(&mut self, plane: usize, words: impl IntoIterator<Item = u64>) {
+        for (index, mut rest) in words.into_iter().enumerate() {
+            while rest != 0 {
+                self.set(plane, index * 64 + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// The stones of the last boards, the newest at the planes `own` and `opponent`.
+    pub fn history(&mut self, state: &GameState, own: usize, opponent: usize) {
+        let player = state.to_play();
+        for (first, color) in [(own, player), (opponent, player.opponent())] {
+            for plies_ago in 0..state.history_len().min(BOARDS) {
+                self.set_bits(first + plies_ago, state.stones(plies_ago, color).iter().copied());
+            }
         }
     }
 }

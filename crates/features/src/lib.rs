@@ -4,7 +4,8 @@
 //! and this crate is the only owner of that translation. Games are stored, planes never, so a
 //! feature set may change and old games still train.
 //!
-//! * [`FeatureSet`] names a layout of planes. `agz-1` is AlphaGo Zero's (Silver et al. 2017,
+//! * [`FeatureSet`] names a layout of inputs and has the table of what each means. `agz-1` is
+//!   AlphaGo Zero's (Silver et al. 2017,
 //!   "Neural network architecture"): eight boards of own stones, eight of the opponent's, and one
 //!   plane for the colour to move.
 //! * [`encode`] and [`encode_nhwc`] write the planes of one position under one of the board's
@@ -18,10 +19,12 @@
 
 mod encode;
 mod error;
+mod go;
 mod labels;
 mod point_map;
 mod sample;
 mod set;
+mod table;
 
 pub use encode::{encode, encode_globals, encode_nhwc};
 pub use error::FeatureError;
@@ -29,3 +32,4 @@ pub use labels::{GameLabels, SHORT_TERM_HORIZONS};
 pub use point_map::PointMap;
 pub use sample::{Sample, sample_at, samples_of};
 pub use set::FeatureSet;
+pub use table::Input;

@@ -1,6 +1,6 @@
 //! Where each point of a board goes under a symmetry, as a table.
 
-use tengen_rules::{BoardSize, Point, Symmetry};
+use tengen_rules::{BoardSize, Symmetry};
 
 /// Area of the largest board the rules know, 25×25.
 const MAX_AREA: usize = 625;
@@ -20,10 +20,22 @@ impl PointMap {
     pub fn new(size: BoardSize, symmetry: Symmetry) -> Self {
         debug_assert!(symmetry.valid_for(size), "the symmetry must keep the board's shape");
         let area = size.area();
+        // A symmetry is linear: where the corner goes and what a step makes of it tell the rest.
+        let image = |col: usize, row: usize| {
+            let inside = col < size.width() && row < size.height();
+            inside.then(|| symmetry.apply(size, size.point(col, row)).index() as i32)
+        };
+        let corner = image(0, 0).unwrap_or(0);
+        let [across, down] = [image(1, 0), image(0, 1)].map(|to| to.unwrap_or(corner) - corner);
         let mut to = [0; MAX_AREA];
-        for (from, slot) in to[..area].iter_mut().enumerate() {
-            // The largest index, 624, fits.
-            *slot = symmetry.apply(size, Point::from_index(from)).index() as u16;
+        let rows = to[..area].chunks_exact_mut(size.width());
+        for (row, slots) in rows.enumerate() {
+            let mut point = corner + row as i32 * down;
+            for slot in slots {
+                // The largest index, 624, fits.
+                *slot = point as u16;
+                point += across;
+            }
         }
         Self { to, area }
     }

@@ -9,7 +9,7 @@ use crate::{FeatureError, FeatureSet, GameLabels, PointMap, encode, encode_globa
 /// One row of a training batch. All that has a place on the board shares one orientation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// Input planes, `[planes, H, W]` row-major.
+    /// Input planes, `[planes, H, W]` row-major; the last ones repeat `globals`.
     pub planes: Vec<f32>,
     /// Inputs without a place on the board, `[globals]`.
     pub globals: Vec<f32>,

@@ -4,8 +4,8 @@
 //! adjacency of a stone to an empty point). They all name one point exactly when
 //! `count * squares == sum * sum`, which tells atari without walking the chain.
 
-use crate::Color;
 use crate::geometry::Geometry;
+use crate::{BoardSize, Color};
 use std::sync::Arc;
 
 /// What lies at a cell; the cell past the last point is the wall.
@@ -42,6 +42,25 @@ pub(crate) struct Placed {
 pub(crate) trait Watch {
     fn placed(&mut self, point: usize, color: Color, key: u64);
     fn removed(&mut self, point: usize, color: Color, key: u64);
+    /// What a point held before a change, for those who want to take it back.
+    fn before(&mut self, _saved: Saved) {}
+}
+
+/// All that the board knows of a point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Saved {
+    point: u16,
+    cell: Cell,
+    link: Link,
+}
+
+/// Remembers what a line of moves changed, the latest last.
+impl Watch for Vec<Saved> {
+    fn placed(&mut self, _: usize, _: Color, _: u64) {}
+    fn removed(&mut self, _: usize, _: Color, _: u64) {}
+    fn before(&mut self, saved: Saved) {
+        self.push(saved);
+    }
 }
 
 /// What a stone would do, without doing it.
@@ -131,6 +150,38 @@ impl Board {
         count
     }
 
+    /// Writes the liberties of each stone's chain, at most `cap`, by point index; 0 where no stone
+    /// lies.
+    pub fn liberties_by_point(&self, cap: u8, out: &mut [u8]) {
+        // The last chain that counted each empty point, by its number.
+        let mut counted_by = [0u16; BoardSize::MAX_SIDE * BoardSize::MAX_SIDE];
+        let mut chains = 0;
+        for (point, liberties) in out.iter_mut().enumerate() {
+            *liberties = 0;
+            if !matches!(self.cells[point], Cell::Stone(_)) || self.head(point) != point {
+                continue;
+            }
+            chains += 1;
+            'chain: for stone in self.chain(point) {
+                for n in self.neighbours(stone) {
+                    let n = usize::from(n);
+                    if self.cells[n] == Cell::Empty && counted_by[n] != chains {
+                        counted_by[n] = chains;
+                        *liberties += 1;
+                        if *liberties >= cap {
+                            break 'chain;
+                        }
+                    }
+                }
+            }
+        }
+        for point in 0..out.len() {
+            if matches!(self.cells[point], Cell::Stone(_)) {
+                out[point] = out[self.head(point)];
+            }
+        }
+    }
+
     /// What a stone of `color` at an empty point would do.
     pub fn effect(&self, point: usize, color: Color) -> Effect {
         let mut lives = false;
@@ -205,7 +256,22 @@ impl Board {
         placed
     }
 
+    /// Takes back what changed since `log` was `mark` long.
+    pub fn take_back(&mut self, log: &mut Vec<Saved>, mark: usize) {
+        for saved in log.drain(mark..).rev() {
+            let point = usize::from(saved.point);
+            self.cells[point] = saved.cell;
+            self.links[point] = saved.link;
+        }
+    }
+
+    fn save(&self, point: usize, watch: &mut impl Watch) {
+        let (cell, link) = (self.cells[point], self.links[point]);
+        watch.before(Saved { point: point as u16, cell, link });
+    }
+
     fn put(&mut self, point: usize, color: Color, watch: &mut impl Watch) {
+        self.save(point, watch);
         self.cells[point] = Cell::Stone(color);
         watch.placed(point, color, self.key(point, color));
         let at = point as u16;
@@ -214,27 +280,33 @@ impl Board {
             let n = usize::from(n);
             match self.cells[n] {
                 Cell::Empty => self.links[point].add_liberty(n),
-                Cell::Stone(_) => self.links[usize::from(self.links[n].head)].drop_liberty(point),
+                Cell::Stone(_) => {
+                    let head = self.head(n);
+                    self.save(head, watch);
+                    self.links[head].drop_liberty(point);
+                }
                 Cell::Wall => {}
             }
         }
         for n in self.neighbours(point) {
             let n = usize::from(n);
             if self.cells[n] == Cell::Stone(color) {
-                self.join(point, n);
+                self.join(point, n, watch);
             }
         }
     }
 
     /// Joins two chains of a colour; the smaller takes the larger's head.
-    fn join(&mut self, a: usize, b: usize) {
+    fn join(&mut self, a: usize, b: usize, watch: &mut impl Watch) {
         let (a, b) = (self.head(a), self.head(b));
         if a == b {
             return;
         }
         let (keep, drop) = if self.links[a].size >= self.links[b].size { (a, b) } else { (b, a) };
+        self.save(keep, watch);
         let mut stone = drop;
         loop {
+            self.save(stone, watch);
             self.links[stone].head = keep as u16;
             stone = usize::from(self.links[stone].next);
             if stone == drop {
@@ -258,6 +330,7 @@ impl Board {
         let mut stone = point;
         loop {
             let next = usize::from(self.links[stone].next);
+            self.save(stone, watch);
             self.cells[stone] = Cell::Empty;
             watch.removed(stone, color, self.key(stone, color));
             count += 1;
@@ -265,7 +338,9 @@ impl Board {
                 let n = usize::from(n);
                 // Stones of the dying chain are of its colour and are never neighbours' heads later.
                 if self.cells[n] == Cell::Stone(color.opponent()) {
-                    self.links[usize::from(self.links[n].head)].add_liberty(stone);
+                    let head = self.head(n);
+                    self.save(head, watch);
+                    self.links[head].add_liberty(stone);
                 }
             }
             stone = next;
@@ -275,13 +350,21 @@ impl Board {
         }
     }
 
+    /// The only liberty of the chain of a stone, if it is in atari.
+    pub fn last_liberty(&self, point: usize) -> Option<u16> {
+        let chain = &self.links[self.head(point)];
+        (self.in_atari(point) && chain.liberties > 0)
+            .then(|| (chain.sum / u32::from(chain.liberties)) as u16)
+    }
+
     fn in_atari(&self, point: usize) -> bool {
         let chain = &self.links[self.head(point)];
         u64::from(chain.liberties) * u64::from(chain.squares)
             == u64::from(chain.sum) * u64::from(chain.sum)
     }
 
-    fn head(&self, point: usize) -> usize {
+    /// The stone that names the chain of a stone.
+    pub fn head(&self, point: usize) -> usize {
         usize::from(self.links[point].head)
     }
 

@@ -42,6 +42,18 @@ impl GameState {
         }
     }
 
+    /// Whether the game is over if the player to move passes.
+    pub fn pass_ends(&self) -> bool {
+        let takes_button = self.rules.button && self.first_passer.is_none();
+        !takes_button && (self.passes >= 1 || self.has_passed_here())
+    }
+
+    /// Whether, under simple ko, the player to move has passed in this very position before.
+    fn has_passed_here(&self) -> bool {
+        let here = self.repetition_key(self.hash(), self.to_play);
+        self.rules.ko == KoRule::Simple && self.cycles_end && self.passed_from.contains(&here)
+    }
+
     /// Counts a pass of the player to move, before the turn changes.
     pub(crate) fn count_pass(&mut self) {
         let takes_button = self.rules.button && self.first_passer.is_none();
@@ -53,12 +65,11 @@ impl GameState {
             self.passed_from.clear();
             return;
         }
+        let ends = self.passes >= 1 || self.has_passed_here();
         self.passes += 1;
-        let mut ends = self.passes >= 2;
         if self.rules.ko == KoRule::Simple {
             self.past.clear();
             let here = self.repetition_key(self.hash(), self.to_play);
-            ends |= self.cycles_end && self.passed_from.contains(&here);
             self.passed_from.push(here);
         }
         if ends {

@@ -2,7 +2,7 @@
 
 use crate::board::{Cell, Effect};
 use crate::geometry::MAX_WORDS;
-use crate::{Color, GameState, KoRule, LegalMask, Move};
+use crate::{Color, GameState, KoRule, LegalMask, Move, Point};
 use thiserror::Error;
 
 /// Why a move was refused; the message names the vertex.
@@ -88,6 +88,32 @@ impl GameState {
             }
         }
         mask.insert(self.size().pass_action());
+    }
+
+    /// Calls `banned` with each empty point that a repetition forbids to the player to move, and
+    /// whether it would retake a ko at once (`true`) or bring back an older board (`false`). A move
+    /// that is suicide as well counts as that alone.
+    pub fn for_each_repetition(&self, mut banned: impl FnMut(Point, bool)) {
+        if self.rules.ko == KoRule::Simple {
+            if let Some(ko) = self.ko_point {
+                banned(Point::from_index(usize::from(ko)), true);
+            }
+            return;
+        }
+        // Only where a stone was before can a move repeat a board, but for suicide.
+        for (i, &word) in self.ever_held.iter().enumerate() {
+            let stones = Color::BOTH.map(|color| self.history.stones(0, color)[i]);
+            let mut rest = word & !(stones[0] | stones[1]);
+            while rest != 0 {
+                let point = i * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                match self.refusal(point) {
+                    Some(Refusal::Ko) => banned(Point::from_index(point), true),
+                    Some(Refusal::Superko) => banned(Point::from_index(point), false),
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// Why a stone may not be played at a point of the board: the one owner of legality.

@@ -21,7 +21,7 @@
 //! Inside, from the ground up: points and sizes (`size`), chains with pseudo-liberties (`board`),
 //! the last eight boards as bitboards (`history`), the game (`state`, `legality`, `ending`,
 //! `setup`), its hashes (`situation`), rules as text (`rule_names`, `rule_text`, `kata_rules`),
-//! counting (`area`, `seki`, `score`), Benson's pass-alive chains (`pass_alive`, `dead`, `settled`) and the
+//! counting (`area`, `seki`, `score`), Benson's pass-alive chains (`pass_alive`, `dead`, `settled`), ladders (`ladder`) and the
 //! eight symmetries (`symmetry`).
 
 mod area;
@@ -34,6 +34,7 @@ mod handicap;
 mod history;
 mod kata_rules;
 mod komi;
+mod ladder;
 mod legality;
 mod mask;
 mod outcome;
@@ -63,10 +64,11 @@ pub use handicap::{
 };
 pub use history::HISTORY;
 pub use komi::{Komi, KomiError};
+pub use ladder::LadderReader;
 pub use legality::IllegalMove;
 pub use mask::LegalMask;
 pub use outcome::Outcome;
-pub use pass_alive::pass_alive;
+pub use pass_alive::{mark_pass_alive, pass_alive};
 pub use perft::perft;
 pub use playout::{Playout, Playouts};
 pub use rule_set::{HandicapBonus, KoRule, Rules, RulesError, Scoring, Tax};

@@ -1,8 +1,7 @@
 //! Hashes of a position: of its stones, and of all that an evaluation may depend on.
 
-use crate::legality::Refusal;
 use crate::zobrist::{fold, mix};
-use crate::{GameState, KoRule};
+use crate::{Color, GameState, Scoring};
 
 impl GameState {
     /// The Zobrist hash of the stones alone; the same on every machine.
@@ -11,7 +10,8 @@ impl GameState {
     }
 
     /// A hash of all that an evaluation may depend on: stones, player, passes, the boards of
-    /// [`HISTORY`](crate::HISTORY), rules, komi, and the points that a ko forbids.
+    /// [`HISTORY`](crate::HISTORY), rules, komi, prisoners where they count, whether a
+    /// pass ends the game, and the points that a ko forbids.
     pub fn situation_hash(&self) -> u64 {
         let side = self.to_play.index() as u64;
         let passes = u64::from(self.passes.min(2));
@@ -20,25 +20,18 @@ impl GameState {
         for ago in 0..self.history.len() {
             hash = fold(hash, self.history.hash(ago));
         }
-        if let Some(ko) = self.ko_point {
-            hash = fold(hash, u64::from(ko));
-        }
         if self.rules.button {
             hash = fold(hash, self.first_passer.map_or(0, |color| 1 + color.index() as u64));
         }
-        // Superko may depend on any past board; what it forbids here is what counts.
-        for (i, &word) in
-            self.ever_held.iter().enumerate().filter(|_| self.rules.ko != KoRule::Simple)
-        {
-            let mut rest = word;
-            while rest != 0 {
-                let point = i * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                if matches!(self.refusal(point), Some(Refusal::Ko | Refusal::Superko)) {
-                    hash = fold(hash, point as u64);
-                }
-            }
+        if self.rules.scoring == Scoring::Territory {
+            let [black, white] = Color::BOTH.map(|color| u64::from(self.captures(color)));
+            hash = fold(hash, black.wrapping_sub(white));
         }
+        if self.passes == 0 && self.pass_ends() {
+            hash = fold(hash, 1);
+        }
+        // Superko may depend on any past board; what it forbids here is what counts.
+        self.for_each_repetition(|point, _| hash = fold(hash, point.index() as u64));
         hash
     }
 

@@ -186,6 +186,16 @@ impl GameState {
         self.stone(point).map_or(0, |_| self.board.chain_liberties(point.index()))
     }
 
+    /// Writes the liberties of the chain at each point, at most `cap`, by point index; 0 where no
+    /// stone lies.
+    ///
+    /// # Panics
+    /// If `out` is not as long as the board has points.
+    pub fn liberties_by_point(&self, cap: u8, out: &mut [u8]) {
+        assert_eq!(out.len(), self.size().area(), "one entry a point");
+        self.board.liberties_by_point(cap, out);
+    }
+
     /// Stones of the chain at a point; 0 where no stone lies.
     pub fn chain_size(&self, point: Point) -> usize {
         self.stone(point).map_or(0, |_| self.board.chain_size(point.index()))

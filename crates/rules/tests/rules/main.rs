@@ -5,9 +5,11 @@
 mod counts;
 mod facts;
 mod facts_scoring;
+mod ladders;
 mod laws;
 mod perft;
 mod play;
 mod rule_parts;
+mod scans;
 mod scoring;
 mod twin;
