@@ -70,8 +70,7 @@ fn positions(side: usize, sparse: bool) -> Result<Vec<GameState>, Box<dyn std::e
             let mut action = legal[draw(legal.len())];
             for _ in 0..if sparse { 8 } else { 0 } {
                 let point = tengen_rules::Point::from_index(action);
-                let crowd =
-                    size.neighbours(point).into_iter().filter(|&n| state.stone(n).is_some());
+                let crowd = size.neighbours(point).filter(|&n| state.stone(n).is_some());
                 if crowd.count() < 2 {
                     break;
                 }

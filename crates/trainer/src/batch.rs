@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use tengen_features::{FeatureSet, SHORT_TERM_HORIZONS, Sample, sample_at};
+use tengen_network::{HostTensor, Weights};
 use tengen_rules::BoardSize;
 
 use crate::{Draw, TrainError};
@@ -88,8 +89,71 @@ impl Batch {
                 source,
             })?;
             batch.write(row, &sample, draw.weight);
+            if let Err((what, remedy)) = batch.check(row) {
+                let (seq, target) = (draw.seq, draw.target);
+                return Err(TrainError::BadSample { seq, target, what, remedy });
+            }
         }
         Ok(batch)
+    }
+
+    /// What is wrong with a row and what to do about it: each of these once cost somebody a run.
+    fn check(&self, row: usize) -> Result<(), (String, &'static str)> {
+        let actions = self.size.actions();
+        let legal = &self.legal[row * actions..][..actions];
+        let policy = &self.policy[row * actions..][..actions];
+        if legal.iter().all(|&x| x == 0.0) {
+            let remedy =
+                "the game went on after its end: withdraw it (tengen store fsck finds such games)";
+            return Err(("no move is legal".to_owned(), remedy));
+        }
+        let astray = legal.iter().zip(policy).position(|(&legal, &pi)| legal == 0.0 && pi > 0.0);
+        if let Some(action) = astray {
+            let what =
+                format!("π gives {} to action {action}, which the mask forbids", policy[action]);
+            return Err((
+                what,
+                "labels and planes are turned differently: report it, it is a fault",
+            ));
+        }
+        let sum: f32 = policy.iter().sum();
+        if (sum - 1.0).abs() > 1e-3 {
+            let remedy = "the stored search is damaged: withdraw the game";
+            return Err((format!("π sums to {sum}"), remedy));
+        }
+        // An empty board with White to move is all zeros in AlphaGo Zero's planes.
+        let width = self.planes.len() / self.len;
+        let planes = &self.planes[row * width..][..width];
+        let stones = legal.iter().filter(|&&x| x == 0.0).count();
+        if planes.iter().all(|&x| x == 0.0) && stones > 0 {
+            let remedy = "the feature set encodes nothing: report it, it is a fault";
+            return Err(("all planes are zero on a board with stones".to_owned(), remedy));
+        }
+        Ok(())
+    }
+
+    /// The batch as named tensors, to be looked at elsewhere.
+    pub(crate) fn to_tensors(&self) -> Weights {
+        let parts = [
+            ("planes", &self.planes),
+            ("globals", &self.globals),
+            ("policy", &self.policy),
+            ("legal", &self.legal),
+            ("value", &self.value),
+            ("weight", &self.weight),
+            ("ownership", &self.ownership),
+            ("score", &self.score),
+            ("has_score", &self.has_score),
+            ("opponent_policy", &self.opponent_policy),
+            ("has_opponent_policy", &self.has_opponent_policy),
+            ("short_term", &self.short_term),
+            ("has_short_term", &self.has_short_term),
+        ];
+        let tensors = parts.into_iter().filter(|(_, data)| !data.is_empty()).map(|(name, data)| {
+            let shape = vec![self.len, data.len() / self.len.max(1)];
+            (name.to_owned(), HostTensor { shape, data: data.clone() })
+        });
+        Weights(tensors.collect())
     }
 
     fn write(&mut self, row: usize, sample: &Sample, weight: f32) {

@@ -1,7 +1,8 @@
 //! Checkpoints: one folder each, written aside, confirmed by the disk, then renamed into place.
 //!
-//! `checkpoints/00000012-step-3000/` holds `weights.safetensors`, `momentum.safetensors`,
-//! `state.json` and `manifest.json` with the BLAKE3 of the other three. The first number counts
+//! `checkpoints/00000012-step-3000/` holds `weights.safetensors`, `momentum.safetensors`
+//! (the memory of whichever optimiser), `state.json`, `averaged.safetensors` where weights are
+//! averaged, and `manifest.json` with the BLAKE3 of the others. The first number counts
 //! checkpoints; the highest is the newest.
 
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ use crate::{TrainError, tensors};
 
 const MANIFEST: &str = "manifest.json";
 const FILES: [&str; 3] = ["weights.safetensors", "momentum.safetensors", "state.json"];
+/// Only in checkpoints of runs that average their weights.
+const AVERAGED: &str = "averaged.safetensors";
 /// Bumped when a checkpoint of the old layout could be misread.
 const FORMAT: u32 = 1;
 
@@ -63,7 +66,9 @@ impl State {
 pub(crate) struct Checkpoint {
     pub state: State,
     pub weights: Weights,
-    pub velocity: Weights,
+    /// The optimiser's memory.
+    pub optimiser: Weights,
+    pub averaged: Option<Weights>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -117,13 +122,18 @@ pub(crate) fn save(
         serde_json::to_vec_pretty(&checkpoint.state).map_err(|error| refuse(error.to_string()))?;
     let contents = [
         tensors::to_bytes(&checkpoint.weights).map_err(refuse)?,
-        tensors::to_bytes(&checkpoint.velocity).map_err(refuse)?,
+        tensors::to_bytes(&checkpoint.optimiser).map_err(refuse)?,
         state,
     ];
     let mut manifest = Manifest { blake3: BTreeMap::new() };
     for (name, bytes) in FILES.iter().zip(&contents) {
         write_file(&aside.join(name), bytes)?;
         manifest.blake3.insert((*name).to_owned(), blake3::hash(bytes).to_hex().to_string());
+    }
+    if let Some(averaged) = &checkpoint.averaged {
+        let bytes = tensors::to_bytes(averaged).map_err(refuse)?;
+        write_file(&aside.join(AVERAGED), &bytes)?;
+        manifest.blake3.insert(AVERAGED.to_owned(), blake3::hash(&bytes).to_hex().to_string());
     }
     let manifest =
         serde_json::to_vec_pretty(&manifest).map_err(|error| refuse(error.to_string()))?;
@@ -156,7 +166,11 @@ pub(crate) fn load(path: &Path) -> Result<Checkpoint, TrainError> {
             None => Err(damaged(format!("{name} is not in the manifest"))),
         }
     };
-    let [weights, velocity, state] = FILES.map(verified);
+    let [weights, optimiser, state] = FILES.map(verified);
+    let averaged = match manifest.blake3.contains_key(AVERAGED) {
+        true => Some(tensors::from_bytes(&verified(AVERAGED)?).map_err(damaged)?),
+        false => None,
+    };
     let state: State =
         serde_json::from_slice(&state?).map_err(|error| damaged(error.to_string()))?;
     if state.format != FORMAT {
@@ -168,7 +182,8 @@ pub(crate) fn load(path: &Path) -> Result<Checkpoint, TrainError> {
     Ok(Checkpoint {
         state,
         weights: tensors::from_bytes(&weights?).map_err(damaged)?,
-        velocity: tensors::from_bytes(&velocity?).map_err(damaged)?,
+        optimiser: tensors::from_bytes(&optimiser?).map_err(damaged)?,
+        averaged,
     })
 }
 
@@ -204,7 +219,12 @@ mod tests {
     fn checkpoint(step: u64) -> Checkpoint {
         let tensor = |x| Weights([("a.weight".to_owned(), HostTensor::full(&[3], x))].into());
         let state = State { step, random_position: u128::MAX.to_string(), ..State::fresh(7) };
-        Checkpoint { state, weights: tensor(0.1), velocity: tensor(0.2) }
+        Checkpoint {
+            state,
+            weights: tensor(0.1),
+            optimiser: tensor(0.2),
+            averaged: (step > 5).then(|| tensor(0.3)),
+        }
     }
 
     #[test]
@@ -221,10 +241,9 @@ mod tests {
         assert_eq!(names, ["00000004-step-10", "00000003-step-5", "00000002-step-5"]);
         let (back, _, warnings) = load_newest(folder.path()).unwrap().unwrap();
         assert_eq!(warnings, Vec::<String>::new());
-        assert_eq!((back.state, back.weights, back.velocity), {
-            let c = checkpoint(10);
-            (c.state, c.weights, c.velocity)
-        });
+        let wrote = checkpoint(10);
+        assert_eq!((back.state, back.weights), (wrote.state, wrote.weights));
+        assert_eq!((back.optimiser, back.averaged), (wrote.optimiser, wrote.averaged));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::OptimiserKind;
+
 /// How weights are made from games. Papers: AlphaGo Zero (Silver et al. 2017, Methods,
 /// "Optimisation"); the growing window is KataGo's (Wu 2019, appendix C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,15 +13,36 @@ pub struct TrainerConfig {
     pub batch_size: usize,
     /// Step size after the warm-up. Default 0.02; the paper: 0.01, then 0.001 and 0.0001.
     pub learning_rate: f64,
+    /// Step size per sample; above 0 it takes the place of `learning_rate`, times `batch_size`, so
+    /// that the batch may change and the step size follows. Default 0; KataGo 6e-5.
+    pub learning_rate_per_sample: f64,
     /// Steps over which the step size rises linearly from zero. Default 100; the paper: 0.
     pub warmup_steps: u64,
     /// Steps after which the cosine schedule has reached its end; 0 keeps the step size constant.
     /// Default 0; the paper drops it at 400,000 and 600,000 steps instead.
     pub schedule_steps: u64,
+    /// Steps at each of which the step size is multiplied by `drop_factor`, in rising order. Default
+    /// none; the paper: 400,000 and 600,000. Instead of `schedule_steps`, not beside it.
+    pub drop_steps: Vec<u64>,
+    /// See `drop_steps`. Default 0.1, as in the paper.
+    pub drop_factor: f64,
     /// The step size at the end of the schedule, as a fraction of `learning_rate`. Default 0.01,
     /// the paper's ratio of last to first.
     pub final_fraction: f64,
-    /// Momentum of the gradient descent. Default 0.9, as in the paper.
+    /// `momentum` or `adamw`. Default `momentum`, the paper's; `adamw` wants a step size of about
+    /// 0.001. A run keeps the one it began with.
+    pub optimiser: OptimiserKind,
+    /// AdamW's memory of squared slopes, β₂. Default 0.999 (Kingma & Ba 2015).
+    pub adamw_beta2: f64,
+    /// AdamW's decay λ of the same weights as `weight_decay`, which it ignores. Default 0.01
+    /// (PyTorch's).
+    pub adamw_decay: f64,
+    /// Steps between the snapshots that candidates are an average of; 0 offers the weights as they
+    /// stand. Default 0, as in the paper; KataGo 250,000 samples.
+    pub average_every_steps: u64,
+    /// What the average so far counts at a snapshot. Default 0.75, KataGo's.
+    pub average_decay: f64,
+    /// Momentum of the gradient descent, and AdamW's β₁. Default 0.9, as in the paper.
     pub momentum: f64,
     /// The c of the loss term c‖θ‖², over the weights of convolutions and linear layers.
     /// Default 1e-4, as in the paper (which counts every parameter).
@@ -61,6 +84,18 @@ pub struct TrainerConfig {
     ///
     /// [`steps_due`]: crate::Trainer::steps_due
     pub samples_per_position: f64,
+    /// Samples a position that training never exceeds, whoever asks for steps: a step beyond is
+    /// refused. 0: no cap, `samples_per_position` alone paces. Default 0; KataGo's shuffler stops at 8.
+    pub reuse_cap: f64,
+    /// Share of the games that are never trained on, chosen by a hash of the game, to measure the
+    /// network by. Default 0.02; 0 keeps none back. The paper measures on human games.
+    pub held_out_fraction: f64,
+    /// Positions of those games that one measurement takes at most. Default 512.
+    pub held_out_positions: usize,
+    /// Steps between measurements on held-out games; 0 makes none. Default 250.
+    pub held_out_every_steps: u64,
+    /// Steps between reports of every block's gradient and update; 0 makes none. Default 100.
+    pub watch_every_steps: u64,
     /// Draw positions in proportion to their weight, each then counting once in the loss, in place
     /// of drawing all alike and weighing them in the loss. The same on average, with steadier
     /// steps where weights differ (`selfplay.surprise_weight`, `selfplay.soft_resign`). Default
@@ -80,9 +115,17 @@ impl Default for TrainerConfig {
         Self {
             batch_size: 128,
             learning_rate: 0.02,
+            learning_rate_per_sample: 0.0,
             warmup_steps: 100,
             schedule_steps: 0,
+            drop_steps: Vec::new(),
+            drop_factor: 0.1,
             final_fraction: 0.01,
+            optimiser: OptimiserKind::Momentum,
+            adamw_beta2: 0.999,
+            adamw_decay: 0.01,
+            average_every_steps: 0,
+            average_decay: 0.75,
             momentum: 0.9,
             weight_decay: 1e-4,
             value_weight: 1.0,
@@ -98,6 +141,11 @@ impl Default for TrainerConfig {
             window_growth: 0.4,
             window_exponent: 0.75,
             samples_per_position: 4.0,
+            reuse_cap: 0.0,
+            held_out_fraction: 0.02,
+            held_out_positions: 512,
+            held_out_every_steps: 250,
+            watch_every_steps: 100,
             draw_by_weight: false,
             steps_per_candidate: 500,
             checkpoint_every_steps: 250,
@@ -135,6 +183,39 @@ impl TrainerConfig {
             "0 or above trainer.warmup_steps",
         );
         require(
+            not_negative(c.learning_rate_per_sample),
+            "learning_rate_per_sample",
+            &c.learning_rate_per_sample,
+            "at least 0",
+        );
+        let drops = format!("{:?}", c.drop_steps);
+        require(c.drop_steps.is_sorted_by(|a, b| a < b), "drop_steps", &drops, "in rising order");
+        require(
+            c.drop_steps.is_empty() || c.schedule_steps == 0,
+            "drop_steps",
+            &drops,
+            "empty with trainer.schedule_steps, or that 0: one schedule at a time",
+        );
+        require(
+            positive(c.drop_factor) && c.drop_factor <= 1.0,
+            "drop_factor",
+            &c.drop_factor,
+            "above 0, at most 1",
+        );
+        require(
+            (0.0..1.0).contains(&c.adamw_beta2),
+            "adamw_beta2",
+            &c.adamw_beta2,
+            "at least 0 and below 1",
+        );
+        require(not_negative(c.adamw_decay), "adamw_decay", &c.adamw_decay, "at least 0");
+        require(
+            (0.0..1.0).contains(&c.average_decay),
+            "average_decay",
+            &c.average_decay,
+            "at least 0 and below 1",
+        );
+        require(
             (0.0..1.0).contains(&c.momentum),
             "momentum",
             &c.momentum,
@@ -154,10 +235,10 @@ impl TrainerConfig {
         }
         require(not_negative(c.gradient_clip), "gradient_clip", &c.gradient_clip, "at least 0");
         require(
-            c.window_min_positions >= 1,
+            c.window_min_positions >= c.batch_size,
             "window_min_positions",
             &c.window_min_positions,
-            "at least 1",
+            "at least trainer.batch_size, or every batch shows the same positions over again",
         );
         require(
             c.window_max_positions >= c.window_min_positions,
@@ -183,6 +264,25 @@ impl TrainerConfig {
             "samples_per_position",
             &c.samples_per_position,
             "above 0",
+        );
+        require(
+            c.reuse_cap == 0.0 || c.reuse_cap.is_finite() && c.reuse_cap >= c.samples_per_position,
+            "reuse_cap",
+            &c.reuse_cap,
+            "0 or at least trainer.samples_per_position",
+        );
+        // With half of the games gone a run would only learn half as fast.
+        require(
+            (0.0..=0.5).contains(&c.held_out_fraction),
+            "held_out_fraction",
+            &c.held_out_fraction,
+            "0 to 0.5",
+        );
+        require(
+            (1..=1_000_000).contains(&c.held_out_positions),
+            "held_out_positions",
+            &c.held_out_positions,
+            "1 to 1000000",
         );
         require(
             c.steps_per_candidate >= 1,
@@ -219,10 +319,14 @@ mod tests {
             window_max_positions: 3,
             window_growth: 1.5,
             keep_checkpoints: 1,
+            drop_steps: vec![5, 5],
+            reuse_cap: 1.0,
+            held_out_fraction: 0.9,
+            average_decay: 1.0,
             ..TrainerConfig::default()
         };
         let problems = config.validate();
-        assert_eq!(problems.len(), 6, "{problems:?}");
+        assert_eq!(problems.len(), 10, "{problems:?}");
         for key in [
             "batch_size",
             "learning_rate",
@@ -230,6 +334,10 @@ mod tests {
             "window_max_positions",
             "window_growth",
             "keep_checkpoints",
+            "drop_steps",
+            "reuse_cap",
+            "held_out_fraction",
+            "average_decay",
         ] {
             assert!(
                 problems.iter().any(|p| p.starts_with(&format!("trainer.{key} is"))),

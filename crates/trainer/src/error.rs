@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use tengen_features::FeatureError;
 use tengen_network::NetworkError;
-use tengen_rules::BoardSize;
 
 /// What can keep a step, a game or a checkpoint from being taken.
 #[derive(Debug, thiserror::Error)]
@@ -33,15 +32,26 @@ pub enum TrainError {
         /// Target positions that the window had.
         needed: usize,
     },
-    /// All games of a run have one board.
-    #[error("game {seq} is played on {found:?}, the window holds games on {expected:?}")]
-    MixedSizes {
+    /// A held-out game could not be judged.
+    #[error("held-out game {seq}: {why}")]
+    HeldOut {
         /// The game's sequence number.
         seq: u64,
-        /// The board of the games in the window.
-        expected: BoardSize,
-        /// The board of this game.
-        found: BoardSize,
+        /// What the evaluator said.
+        why: String,
+    },
+    /// The games were trained on as often as allowed.
+    #[error(
+        "{samples} samples of {positions} positions: `trainer.reuse_cap` = {cap} samples a position is \
+         reached; play more games, lower `trainer.samples_per_position`, or raise the cap"
+    )]
+    ReuseCap {
+        /// Samples trained on.
+        samples: u64,
+        /// Positions seen.
+        positions: u64,
+        /// The cap.
+        cap: f64,
     },
     /// There is nothing to train on.
     #[error("the window is empty: no target position has been ingested")]
@@ -56,10 +66,22 @@ pub enum TrainError {
         /// Why.
         source: FeatureError,
     },
+    /// A row of a batch contradicts itself.
+    #[error("target {target} of game {seq}: {what}; {remedy}")]
+    BadSample {
+        /// The game's sequence number.
+        seq: u64,
+        /// Index among the game's targets.
+        target: usize,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A step met a number that is not finite. The step is undone, the weights are good again and
     /// the step size is halved: the caller may go on.
     #[error(
-        "step {step} is refused: {what} is not finite; {restored}, step size halved to {learning_rate}"
+        "step {step} is refused: {what} is not finite; {restored}, step size halved to {learning_rate}; its batch is kept in {}", .batch.display()
     )]
     NonFinite {
         /// The step that was tried, from 0.
@@ -70,16 +92,20 @@ pub enum TrainError {
         restored: String,
         /// The step size of the next try.
         learning_rate: f64,
+        /// Where the batch lies, as safetensors.
+        batch: PathBuf,
     },
     /// Step after step was refused: halving the step size does not help.
     #[error(
-        "{refused} steps in a row were refused, the last because {what} is not finite: the data or the config needs a look"
+        "{refused} steps in a row were refused, the last because {what} is not finite: the data or the config needs a look; the last batch is kept in {}", .batch.display()
     )]
     Diverged {
         /// Refused steps in a row.
         refused: u32,
         /// What was not finite in the last.
         what: String,
+        /// Where the last batch lies, as safetensors.
+        batch: PathBuf,
     },
     /// Checkpoints exist and none can be used.
     #[error("none of the checkpoints in {} can be used: {}", .folder.display(), .problems.join("; "))]

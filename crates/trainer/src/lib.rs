@@ -14,6 +14,7 @@
 //! * A checkpoint holds weights, momentum, the random stream and the cursor into the games, so a
 //!   run that was interrupted and resumed ends with the same bits as one that was not.
 
+mod adamw;
 mod auxiliary;
 mod batch;
 mod bench;
@@ -22,21 +23,28 @@ mod config;
 mod error;
 #[cfg(test)]
 mod fixture;
+mod held_out;
 mod loss;
 mod momentum;
+mod optimiser;
 mod schedule;
 mod sync;
 mod tensors;
 mod trainer;
+mod watch;
 mod window;
 
+pub use adamw::AdamW;
 pub use auxiliary::{AuxiliaryLoss, AuxiliaryReport, auxiliary_loss};
 pub use batch::Batch;
 pub use bench::{TrainBench, bench};
 pub use config::TrainerConfig;
 pub use error::TrainError;
+pub use held_out::{HeldOutReport, is_held_out};
 pub use loss::{AlphaLoss, alpha_loss};
 pub use momentum::{Momentum, is_decayed, is_statistic};
+pub use optimiser::OptimiserKind;
 pub use schedule::{learning_rate, window_capacity};
 pub use trainer::{StepReport, Trainer};
+pub use watch::{BlockNorms, block_facts, block_norms};
 pub use window::{Draw, Window};

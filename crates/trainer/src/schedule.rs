@@ -3,10 +3,15 @@
 use crate::TrainerConfig;
 
 /// The step size of step `step` (from 0): a linear warm-up, then constant, or a half cosine down
-/// to `final_fraction` of it.
+/// to `final_fraction` of it, or dropping at given steps as in the paper.
 #[must_use]
 pub fn learning_rate(config: &TrainerConfig, step: u64) -> f64 {
-    let peak = config.learning_rate;
+    let peak = match config.learning_rate_per_sample {
+        rate if rate > 0.0 => rate * config.batch_size as f64,
+        _ => config.learning_rate,
+    };
+    let drops = config.drop_steps.iter().filter(|&&drop| step >= drop).count();
+    let peak = peak * config.drop_factor.powi(drops as i32);
     if step < config.warmup_steps {
         return peak * (step + 1) as f64 / config.warmup_steps as f64;
     }
@@ -48,6 +53,22 @@ mod tests {
             [0, 1, 3, 4, 1_000_000].map(|step| learning_rate(&config, step)).to_vec();
         for (rate, expected) in rates.iter().zip([0.025, 0.05, 0.1, 0.1, 0.1]) {
             assert!((rate - expected).abs() < 1e-12, "{rates:?}");
+        }
+    }
+
+    #[test]
+    fn the_step_size_drops_where_it_is_told_to_and_follows_the_batch() {
+        let config = TrainerConfig {
+            learning_rate: 1.0,
+            learning_rate_per_sample: 0.5,
+            batch_size: 4,
+            warmup_steps: 2,
+            drop_steps: vec![10, 20],
+            ..TrainerConfig::default()
+        };
+        for (step, expected) in [(0, 1.0), (2, 2.0), (9, 2.0), (10, 0.2), (19, 0.2), (20, 0.02)] {
+            let rate = learning_rate(&config, step);
+            assert!((rate - expected).abs() < 1e-12, "step {step}: {rate}");
         }
     }
 

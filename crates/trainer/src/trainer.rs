@@ -1,5 +1,6 @@
 //! The trainer: games in, steps taken, weights out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
@@ -9,9 +10,11 @@ use tengen_network::{DeviceKind, NetworkConfig, TrainingNet, Weights};
 use tengen_record::GameRecord;
 
 use crate::checkpoint::{self, Checkpoint, State};
-use crate::{Momentum, TrainError, TrainerConfig, Window, schedule};
+use crate::optimiser::Optimiser;
+use crate::{BlockNorms, HeldOutReport, TrainError, TrainerConfig, Window, held_out, schedule};
 
 mod ahead;
+mod average;
 mod step;
 
 pub use step::StepReport;
@@ -31,9 +34,13 @@ pub struct Trainer {
     state: State,
     rng: ChaCha8Rng,
     weights: Weights,
-    momentum: Momentum,
+    optimiser: Optimiser,
+    /// The averaged weights, once there are some.
+    averaged: Option<Weights>,
     window: Window,
     ahead: Option<Ahead>,
+    /// Of the last step, if it was watched.
+    block_norms: BTreeMap<String, BlockNorms>,
     /// Positions seen that were withdrawn since: what the window need not hold.
     withdrawn: u64,
 }
@@ -71,16 +78,18 @@ impl Trainer {
             state: State::fresh(run_seed),
             rng: ChaCha8Rng::seed_from_u64(run_seed),
             weights: Weights::default(),
-            momentum: Momentum::default(),
-            window: Window::new(),
+            optimiser: Optimiser::at_rest(config.optimiser, &Weights::default()),
+            averaged: None,
+            window: Window::with_held_out(config.held_out_fraction),
             ahead: None,
+            block_norms: BTreeMap::new(),
             withdrawn: 0,
         };
         trainer.rng.set_stream(STREAM);
         let Some((found, path, warnings)) = checkpoint::load_newest(&trainer.checkpoints)? else {
             initial.check(network)?;
             trainer.weights = initial.clone();
-            trainer.momentum = Momentum::at_rest(initial);
+            trainer.optimiser = Optimiser::at_rest(config.optimiser, initial);
             trainer.save_checkpoint()?;
             return Ok((trainer, Vec::new()));
         };
@@ -104,7 +113,10 @@ impl Trainer {
         self.rng.set_word_pos(position);
         self.state = found.state;
         self.weights = found.weights;
-        self.momentum = Momentum::from_velocity(found.velocity);
+        self.optimiser =
+            Optimiser::from_state(self.config.optimiser, found.optimiser).map_err(foreign)?;
+        // An average that is no longer wanted is dropped.
+        self.averaged = found.averaged.filter(|_| self.config.average_every_steps > 0);
         Ok(())
     }
 
@@ -162,14 +174,12 @@ impl Trainer {
     /// Takes the next game into the window.
     ///
     /// # Errors
-    /// [`TrainError::OutOfOrder`] unless `seq` is the cursor plus one, [`TrainError::MixedSizes`]
-    /// for another board; the trainer is unchanged then.
+    /// [`TrainError::OutOfOrder`] unless `seq` is the cursor plus one; the trainer is unchanged then.
     pub fn ingest(&mut self, seq: u64, record: GameRecord) -> Result<(), TrainError> {
         let expected = self.state.cursor + 1;
         if seq != expected {
             return Err(TrainError::OutOfOrder { expected, found: seq });
         }
-        self.check_size(seq, &record)?;
         self.ahead = None;
         self.state.cursor = seq;
         self.state.positions_seen += record.positions() as u64;
@@ -208,11 +218,11 @@ impl Trainer {
         withdrawn: u64,
     ) -> Result<(), TrainError> {
         self.ahead = None;
-        self.window = Window::new();
+        self.window = Window::with_held_out(self.config.held_out_fraction);
         self.withdrawn = withdrawn;
         let filled = self.fill(games);
         if filled.is_err() {
-            self.window = Window::new();
+            self.window = Window::with_held_out(self.config.held_out_fraction);
         }
         filled
     }
@@ -230,7 +240,6 @@ impl Trainer {
                 return Err(TrainError::OutOfOrder { expected: last + 1, found: seq });
             }
             if let Some(record) = record {
-                self.check_size(seq, &record)?;
                 self.window.push(seq, record, capacity);
             }
             last = Some(seq);
@@ -242,13 +251,34 @@ impl Trainer {
         self.check_filled()
     }
 
-    fn check_size(&self, seq: u64, record: &GameRecord) -> Result<(), TrainError> {
-        match self.window.size() {
-            Some(expected) if expected != record.size => {
-                Err(TrainError::MixedSizes { seq, expected, found: record.size })
-            }
-            _ => Ok(()),
+    /// That one more step keeps to the cap on samples a position.
+    fn check_reuse(&self) -> Result<(), TrainError> {
+        let (samples, positions) = (self.state.samples, self.state.positions_seen);
+        let (cap, next) = (self.config.reuse_cap, samples + self.config.batch_size as u64);
+        if cap > 0.0 && next as f64 > cap * positions as f64 {
+            return Err(TrainError::ReuseCap { samples, positions, cap });
         }
+        Ok(())
+    }
+
+    /// How the weights do on the window's held-out games, at most `held_out_positions` of their
+    /// positions; `None` while there are none. Changes nothing that training depends on.
+    ///
+    /// # Errors
+    /// When a game cannot be replayed or the weights are not sound.
+    pub fn measure_held_out(&self) -> Result<Option<HeldOutReport>, TrainError> {
+        let draws = self.window.held_out(self.config.held_out_positions);
+        if draws.is_empty() {
+            return Ok(None);
+        }
+        held_out::measure(&self.network, &self.weights, &draws).map(Some)
+    }
+
+    /// Gradients, weights and update by block in the last step taken, where that step was one to be
+    /// watched (`watch_every_steps`).
+    #[must_use]
+    pub fn block_norms(&self) -> &BTreeMap<String, BlockNorms> {
+        &self.block_norms
     }
 
     /// That the window holds all it should: a resumed run must draw what the old one would have.
@@ -271,7 +301,8 @@ impl Trainer {
         let checkpoint = Checkpoint {
             state: self.state.clone(),
             weights: self.weights.clone(),
-            velocity: self.momentum.velocity().clone(),
+            optimiser: self.optimiser.state(),
+            averaged: self.averaged.clone(),
         };
         checkpoint::save(&self.checkpoints, &checkpoint, self.config.keep_checkpoints)
     }

@@ -7,6 +7,8 @@ use tengen_features::GameLabels;
 use tengen_record::GameRecord;
 use tengen_rules::{BoardSize, Symmetry};
 
+use crate::held_out::is_held_out;
+
 /// One game in the window.
 #[derive(Debug)]
 struct Game {
@@ -18,6 +20,8 @@ struct Game {
     targets: u64,
     /// Weight of all targets before its first one, counted likewise.
     weight_before: u64,
+    /// Whether it is kept from training: it takes its place and is never drawn.
+    held_out: bool,
     /// By target, the weight of the game's targets up to and with it.
     weight_upto: Vec<u64>,
 }
@@ -56,6 +60,8 @@ pub struct Window {
     end: u64,
     /// Their weight.
     weight_end: u64,
+    /// Share of the games that are kept from training.
+    held_out_fraction: f64,
 }
 
 impl Window {
@@ -65,13 +71,21 @@ impl Window {
         Self::default()
     }
 
+    /// An empty window that keeps `fraction` of its games from training, always the same ones.
+    #[must_use]
+    pub fn with_held_out(fraction: f64) -> Self {
+        Self { held_out_fraction: fraction, ..Self::default() }
+    }
+
     /// Adds the newest game, then drops the games that lie wholly outside the newest `capacity`
     /// positions.
     pub fn push(&mut self, seq: u64, record: GameRecord, capacity: usize) {
+        let held_out = is_held_out(self.held_out_fraction, seq, &record);
         let mut sum = 0;
         let weight_upto: Vec<u64> = weights(&record)
             .map(|weight| {
-                sum += (weight.min(HEAVIEST) * WEIGHT_ONE).round() as u64;
+                let weight = if held_out { 0.0 } else { weight.min(HEAVIEST) };
+                sum += (weight * WEIGHT_ONE).round() as u64;
                 sum
             })
             .collect();
@@ -85,6 +99,7 @@ impl Window {
             labels,
             first,
             targets,
+            held_out,
             weight_before,
             weight_upto,
         });
@@ -112,14 +127,11 @@ impl Window {
         self.held().min(capacity)
     }
 
-    /// The board of the games inside, `None` when there is none.
-    #[must_use]
-    pub fn size(&self) -> Option<BoardSize> {
-        self.games.back().map(|game| game.record.size)
-    }
-
     /// Draws `count` positions with replacement from the newest `capacity`, each under a symmetry
-    /// drawn uniformly from those of the board. Empty for an empty window.
+    /// drawn uniformly from those of the board. Empty for a window without anything to draw.
+    ///
+    /// All are of one board, that of the first one drawn: over many draws each board has its share.
+    /// Held-out games are never drawn.
     ///
     /// Positions are drawn uniformly and bring their weight into the loss; or, `by_weight`, in
     /// proportion to their weight, and all count alike in the loss (KataGo writes a sample of
@@ -131,27 +143,32 @@ impl Window {
         by_weight: bool,
         rng: &mut impl Rng,
     ) -> Vec<Draw<'_>> {
-        let (positions, Some(size)) = (self.positions(capacity) as u64, self.size()) else {
-            return Vec::new();
-        };
-        if positions == 0 {
+        let positions = self.positions(capacity) as u64;
+        let start = self.end - positions;
+        let drawable = |game: &Game| !game.held_out && game.first + game.targets > start;
+        if !self.games.iter().any(|game| game.targets > 0 && drawable(game)) {
             return Vec::new();
         }
-        let start = self.end - positions;
         let weight_start = self.weight_at(start);
         if by_weight && weight_start == self.weight_end {
             return Vec::new();
         }
-        let symmetries: Vec<Symmetry> =
-            Symmetry::all().into_iter().filter(|symmetry| symmetry.valid_for(size)).collect();
+        let mut board: Option<BoardSize> = None;
         (0..count)
             .map(|_| {
-                let index = match by_weight {
-                    false => start + rng.random_range(0..positions),
-                    true => self.index_at(rng.random_range(weight_start..self.weight_end)),
+                let (index, game) = loop {
+                    let index = match by_weight {
+                        false => start + rng.random_range(0..positions),
+                        true => self.index_at(rng.random_range(weight_start..self.weight_end)),
+                    };
+                    let game = self.game_of(index);
+                    if !game.held_out && board.is_none_or(|board| board == game.record.size) {
+                        board = Some(game.record.size);
+                        break (index, game);
+                    }
                 };
+                let symmetries = symmetries_of(game.record.size);
                 let symmetry = symmetries[rng.random_range(0..symmetries.len() as u32) as usize];
-                let game = self.game_of(index);
                 let target = (index - game.first) as usize;
                 let weight = match by_weight {
                     false => weights(&game.record).nth(target).unwrap_or(1.0),
@@ -167,6 +184,30 @@ impl Window {
                 }
             })
             .collect()
+    }
+
+    /// Positions of held-out games, at most `most` of all those inside, evenly spread and in order,
+    /// as they lie. No chance is involved.
+    #[must_use]
+    pub fn held_out(&self, most: usize) -> Vec<Draw<'_>> {
+        let games = || self.games.iter().filter(|game| game.held_out);
+        let all: u64 = games().map(|game| game.targets).sum();
+        let wanted = all.min(most as u64);
+        let draws = games().flat_map(|game| (0..game.targets).map(move |target| (game, target)));
+        // Position i is taken where i · wanted / all rises.
+        let taken = draws.enumerate().filter(|(index, _)| {
+            let share = |index: u64| index * wanted / all;
+            share(*index as u64 + 1) > share(*index as u64)
+        });
+        let draws = taken.map(|(_, (game, target))| Draw {
+            seq: game.seq,
+            record: &game.record,
+            labels: &game.labels,
+            target: target as usize,
+            symmetry: Symmetry::IDENTITY,
+            weight: 1.0,
+        });
+        draws.collect()
     }
 
     /// The game that target `index` is of, which must be one inside.
@@ -188,6 +229,10 @@ impl Window {
         let within = weight - game.weight_before;
         game.first + game.weight_upto.partition_point(|&upto| upto <= within) as u64
     }
+}
+
+fn symmetries_of(size: BoardSize) -> Vec<Symmetry> {
+    Symmetry::all().into_iter().filter(|symmetry| symmetry.valid_for(size)).collect()
 }
 
 /// The weights of a game's targets, in order.
@@ -322,6 +367,52 @@ mod tests {
         let of = |seq, target| plain.iter().find(|d| (d.seq, d.target) == (seq, target));
         assert_eq!(of(2, 2).map(|draw| draw.weight), Some(2.0));
         assert_eq!(of(2, 3).map(|draw| draw.weight), Some(0.0));
+    }
+
+    #[test]
+    fn a_batch_is_of_one_board_and_each_board_has_its_share() {
+        let mut window = Window::new();
+        for seq in 1..=12 {
+            window.push(seq, game(seq, if seq % 4 == 0 { 4 } else { 5 }, 10), 100);
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for by_weight in [false, true] {
+            let mut small = 0;
+            for _ in 0..400 {
+                let draws = window.draw(6, 100, by_weight, &mut rng);
+                let size = draws[0].record.size;
+                assert!(draws.iter().all(|draw| draw.record.size == size));
+                small += usize::from(size.width() == 4);
+            }
+            // A quarter of 400, standard deviation 9.
+            assert!((70..130).contains(&small), "{small}");
+        }
+    }
+
+    #[test]
+    fn held_out_games_take_their_place_and_are_never_drawn() {
+        let mut window = Window::with_held_out(0.5);
+        for seq in 1..=20 {
+            window.push(seq, game(seq, 5, 10), 60);
+        }
+        assert_eq!(window.positions(60), 60, "the cut does not depend on the split");
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let mut drawn: Vec<u64> = Vec::new();
+        for by_weight in [false, true] {
+            drawn.extend(window.draw(500, 60, by_weight, &mut rng).iter().map(|draw| draw.seq));
+        }
+        let mut kept: Vec<u64> = window.held_out(1000).iter().map(|draw| draw.seq).collect();
+        assert!(kept.iter().all(|seq| !drawn.contains(seq)), "{kept:?}");
+        for list in [&mut drawn, &mut kept] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        assert_eq!(drawn.len() + kept.len(), 12, "every game of the window is on one side");
+        assert!(kept.len() > 2 && drawn.len() > 2);
+        assert_eq!(window.held_out(7).len(), 7);
+        let mut all = Window::with_held_out(1.0);
+        all.push(1, game(1, 5, 10), 60);
+        assert!(all.draw(3, 60, false, &mut rng).is_empty(), "nothing is left to draw");
     }
 
     #[test]

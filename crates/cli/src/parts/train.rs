@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use tengen_network::NetworkMeta;
 use tengen_store::{NetworkStatus, NewMatch, NewNetwork, Store};
-use tengen_trainer::{StepReport, TrainError, Trainer};
+use tengen_trainer::{StepReport, TrainError, Trainer, block_facts};
 
 use crate::config::Config;
 use crate::metrics::Metrics;
@@ -142,6 +142,7 @@ impl Training {
                     if report.step.is_multiple_of(10) {
                         self.note(&report, store, metrics)?;
                     }
+                    self.watch(config, report.step, store, metrics)?;
                     self.last = Some(report);
                 }
                 Err(error @ TrainError::NonFinite { .. }) => {
@@ -171,6 +172,33 @@ impl Training {
     fn note(&self, report: &StepReport, store: &mut Store, metrics: &mut Metrics) -> Result<()> {
         store.add_metric(report.step, &serde_json::to_string(report)?)?;
         metrics.add("train", report.step, report)
+    }
+
+    /// What is measured now and then: the blocks' norms, and the held-out games.
+    fn watch(
+        &self,
+        config: &Config,
+        step: u64,
+        store: &mut Store,
+        metrics: &mut Metrics,
+    ) -> Result<()> {
+        let norms = self.trainer.block_norms();
+        if !norms.is_empty() {
+            metrics.add("blocks", step, &block_facts(norms))?;
+        }
+        let every = config.trainer.held_out_every_steps;
+        if every > 0
+            && step.is_multiple_of(every)
+            && let Some(report) = self.trainer.measure_held_out()?
+        {
+            metrics.add("held-out", step, &report)?;
+            for warning in report.warnings() {
+                tracing::warn!(step, "{warning}");
+                let event = serde_json::json!({ "step": step, "warning": warning });
+                store.add_event("held-out", &event.to_string())?;
+            }
+        }
+        Ok(())
     }
 
     /// Tells self-play in other processes how far training has come: the games whose positions
@@ -220,7 +248,7 @@ impl Training {
             samples: self.samples(),
             games: counts.games,
         };
-        let (id, file) = dir.save_weights(&config.network, &self.trainer.weights(), &meta)?;
+        let (id, file) = dir.save_weights(&config.network, &self.trainer.candidate()?, &meta)?;
         let candidate = NewNetwork {
             id: id.clone(),
             parent: Some(best.clone()),

@@ -1,5 +1,8 @@
 //! One step, and what happens when its numbers are not finite.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Tensor;
@@ -9,10 +12,12 @@ use tengen_network::NetworkError;
 use super::Trainer;
 use super::ahead::Ahead;
 use crate::loss::accuracies;
-use crate::momentum::{decayed_square_sum, norm};
+use crate::momentum::norm;
+use crate::optimiser::Optimiser;
+use crate::sync::write_file;
 use crate::{
-    AuxiliaryReport, Batch, Momentum, TrainError, alpha_loss, auxiliary_loss, checkpoint,
-    is_statistic, schedule,
+    AuxiliaryReport, Batch, TrainError, alpha_loss, auxiliary_loss, block_norms, checkpoint,
+    is_statistic, schedule, tensors,
 };
 
 /// Refused steps in a row after which the tensors of the newest checkpoint replace the current.
@@ -57,11 +62,12 @@ impl Trainer {
     /// # Errors
     /// [`TrainError::NonFinite`] when the loss, a gradient or an updated number is not finite: the
     /// step is undone and the step size halved, and the caller may go on with the next batch.
-    /// [`TrainError::EmptyWindow`], [`TrainError::ReloadTooShort`] and [`TrainError::Sample`] leave
+    /// [`TrainError::EmptyWindow`], [`TrainError::ReloadTooShort`], [`TrainError::ReuseCap`] and [`TrainError::Sample`] leave
     /// the weights as they were.
     pub fn train_step(&mut self) -> Result<StepReport, TrainError> {
         let started = Instant::now();
         self.check_filled()?;
+        self.check_reuse()?;
         let (size, capacity) = (self.config.batch_size, self.window_capacity());
         let (set, by_weight) = (self.features, self.config.draw_by_weight);
         let batch = match self.ahead.take() {
@@ -81,7 +87,10 @@ impl Trainer {
         self.ahead = Some(ahead);
         let mut report = match attempted? {
             Ok(report) => report,
-            Err(what) => return Err(self.refuse(what)?),
+            Err(what) => {
+                let kept = self.keep_for_inspection(&batch)?;
+                return Err(self.refuse(what, &kept)?);
+            }
         };
         let seconds = started.elapsed().as_secs_f64().max(1e-9);
         report.samples_per_s = batch.len as f64 / seconds;
@@ -126,7 +135,7 @@ impl Trainer {
         let clip = self.config.gradient_clip;
         let scale = if clip > 0.0 && grad_norm > clip { clip / grad_norm } else { 1.0 };
         let learning_rate = self.learning_rate();
-        let l2 = self.config.weight_decay * decayed_square_sum(&self.weights);
+        let l2 = self.optimiser.l2(&self.weights, &self.config);
 
         let mut weights = self.weights.clone();
         self.net.move_statistics(&traced, &mut weights)?;
@@ -135,18 +144,24 @@ impl Trainer {
                 return Ok(Err(name.clone()));
             }
         }
-        let mut momentum = self.momentum.clone();
-        if let Err(what) =
-            momentum.step(&mut weights, &gradient, scale as f32, learning_rate as f32, &self.config)
-        {
+        let mut optimiser = self.optimiser.clone();
+        let (scale, rate) = (scale as f32, learning_rate as f32);
+        if let Err(what) = optimiser.step(&mut weights, &gradient, scale, rate, &self.config) {
             return Ok(Err(what));
         }
 
+        let watched = self.config.watch_every_steps > 0
+            && self.state.step.is_multiple_of(self.config.watch_every_steps);
+        self.block_norms = match watched {
+            true => block_norms(&self.weights, &weights, &gradient),
+            false => BTreeMap::new(),
+        };
         self.weights = weights;
-        self.momentum = momentum;
+        self.optimiser = optimiser;
         self.state.refused = 0;
         self.state.step += 1;
         self.state.samples += batch.len as u64;
+        self.average();
         Ok(Ok(StepReport {
             step: self.state.step,
             loss: self.config.value_weight * value_loss + policy_loss + l2 + added,
@@ -163,13 +178,25 @@ impl Trainer {
         }))
     }
 
+    /// Writes a batch that was refused where people can look at it; the last one replaces the one
+    /// before.
+    fn keep_for_inspection(&self, batch: &Batch) -> Result<PathBuf, TrainError> {
+        let folder = self.checkpoints.with_file_name("refused");
+        fs::create_dir_all(&folder).map_err(TrainError::io(&folder))?;
+        let path = folder.join("batch.safetensors");
+        let bytes = tensors::to_bytes(&batch.to_tensors())
+            .map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
+        write_file(&path, &bytes)?;
+        Ok(path)
+    }
+
     /// Counts a refused step, halves the step size and sees to it that the weights are good ones.
-    fn refuse(&mut self, what: String) -> Result<TrainError, TrainError> {
+    fn refuse(&mut self, what: String, batch: &Path) -> Result<TrainError, TrainError> {
         self.state.halvings += 1;
         self.state.refused += 1;
         let refused = self.state.refused;
         if refused >= REFUSALS_BEFORE_END {
-            return Ok(TrainError::Diverged { refused, what });
+            return Ok(TrainError::Diverged { refused, what, batch: batch.to_owned() });
         }
         let sound = self.weights.check(&self.network).is_ok();
         let restored = if sound && refused < REFUSALS_BEFORE_RESTORE {
@@ -178,7 +205,9 @@ impl Trainer {
             match checkpoint::load_newest(&self.checkpoints)? {
                 Some((good, path, _)) => {
                     self.weights = good.weights;
-                    self.momentum = Momentum::from_velocity(good.velocity);
+                    let kind = self.config.optimiser;
+                    self.optimiser = Optimiser::from_state(kind, good.optimiser)
+                        .map_err(|why| TrainError::Foreign { path: path.clone(), why })?;
                     format!("the weights of {} are restored", path.display())
                 }
                 None => {
@@ -194,6 +223,7 @@ impl Trainer {
             what,
             restored,
             learning_rate: self.learning_rate(),
+            batch: batch.to_owned(),
         })
     }
 }

@@ -139,10 +139,119 @@ fn interrupted_and_resumed_is_uninterrupted_bit_for_bit() {
     }
     assert_eq!(a, b);
     assert_eq!(straight.weights(), second.weights());
-    assert_eq!(straight.momentum, second.momentum);
+    assert_eq!(straight.optimiser, second.optimiser);
     straight.save_checkpoint().unwrap();
     second.save_checkpoint().unwrap();
     assert_eq!(straight.state, second.state);
+}
+
+/// The run that `config` makes of eight games and twelve steps, killed and resumed before the
+/// steps in `kills`, each time after a checkpoint and a step that is lost.
+fn run_with_kills(config: &TrainerConfig, kills: &[u64]) -> (Weights, Weights) {
+    let folder = tempdir().unwrap();
+    let open = || {
+        let (path, network) = (folder.path(), &network());
+        Trainer::open(path, network, config, DeviceKind::Cpu, SEED, &initial()).unwrap().0
+    };
+    let mut trainer = open();
+    ingest(&mut trainer, 7);
+    for step in 0..12 {
+        if kills.contains(&step) {
+            trainer.save_checkpoint().unwrap();
+            steps(&mut trainer, 1);
+            trainer = open();
+            assert_eq!(trainer.step(), step);
+            let games = stored(&trainer);
+            trainer.reload(kept(games), 0).unwrap();
+        }
+        if step == 5 {
+            ingest(&mut trainer, 1);
+        }
+        steps(&mut trainer, 1);
+    }
+    (trainer.weights(), trainer.candidate().unwrap())
+}
+
+#[test]
+fn killed_at_ten_random_steps_a_run_ends_with_the_same_weights() {
+    let all = TrainerConfig {
+        optimiser: crate::OptimiserKind::AdamW,
+        learning_rate: 0.002,
+        average_every_steps: 2,
+        held_out_fraction: 0.25,
+        draw_by_weight: true,
+        drop_steps: vec![4],
+        ..config()
+    };
+    for config in [config(), all] {
+        let whole = run_with_kills(&config, &[]);
+        let mut rng = ChaCha8Rng::seed_from_u64(10);
+        let mut kills: Vec<u64> = (0..12).collect();
+        while kills.len() > 10 {
+            kills.remove(rand::Rng::random_range(&mut rng, 0..kills.len() as u32) as usize);
+        }
+        assert_eq!(run_with_kills(&config, &kills), whole, "{kills:?}");
+        let averages = config.average_every_steps > 0;
+        assert_eq!(whole.0 != whole.1, averages, "the candidate is an average where asked for");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_optimiser_is_refused_by_name() {
+    let folder = tempdir().unwrap();
+    drop(open(&folder));
+    let adam = TrainerConfig { optimiser: crate::OptimiserKind::AdamW, ..config() };
+    let other = Trainer::open(folder.path(), &network(), &adam, DeviceKind::Cpu, SEED, &initial());
+    let error = other.err().unwrap();
+    assert!(matches!(error, TrainError::Foreign { .. }), "{error}");
+    assert!(error.to_string().contains("trainer.optimiser back to momentum"), "{error}");
+}
+
+#[test]
+fn the_cap_on_reuse_names_what_to_change() {
+    let folder = tempdir().unwrap();
+    let capped = TrainerConfig { reuse_cap: 4.0, held_out_fraction: 0.0, ..config() };
+    let (path, network) = (folder.path(), &network());
+    let (mut trainer, _) =
+        Trainer::open(path, network, &capped, DeviceKind::Cpu, SEED, &initial()).unwrap();
+    ingest(&mut trainer, 2);
+    // 20 positions, 4 samples each, batches of 16.
+    steps(&mut trainer, 5);
+    let error = trainer.train_step().unwrap_err();
+    assert!(matches!(error, TrainError::ReuseCap { samples: 80, positions: 20, .. }), "{error}");
+    assert!(error.to_string().contains("trainer.samples_per_position"), "{error}");
+    ingest(&mut trainer, 1);
+    steps(&mut trainer, 1);
+}
+
+#[test]
+fn a_network_of_the_go_planes_learns_from_the_same_games() {
+    let folder = tempdir().unwrap();
+    let go = NetworkConfig { feature_set: "go-1".to_owned(), ..network() };
+    let (mut trainer, _) =
+        Trainer::open(folder.path(), &go, &config(), DeviceKind::Cpu, SEED, &seeded(&go)).unwrap();
+    ingest(&mut trainer, 6);
+    let reports = steps(&mut trainer, 30);
+    assert!(reports[29].policy_loss < 0.8 * reports[0].policy_loss, "{reports:?}");
+    // The same files are no network of the other set.
+    let other =
+        Trainer::open(folder.path(), &network(), &config(), DeviceKind::Cpu, SEED, &initial());
+    assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
+}
+
+#[test]
+fn watched_steps_tell_every_block() {
+    let folder = tempdir().unwrap();
+    let (mut trainer, _) = open(&folder);
+    ingest(&mut trainer, 6);
+    let report = &steps(&mut trainer, 1)[0];
+    let norms = trainer.block_norms();
+    assert_eq!(norms.keys().collect::<Vec<_>>(), ["blocks.0", "policy", "stem", "value"]);
+    assert!(norms.values().all(|block| block.update > 0.0 && block.gradient > 0.0), "{norms:?}");
+    let whole: f64 = norms.values().map(|block| block.gradient.powi(2)).sum();
+    assert!((whole.sqrt() - report.grad_norm).abs() < 1e-6 * report.grad_norm);
+    steps(&mut trainer, 1);
+    assert!(trainer.block_norms().is_empty(), "the next hundredth step is the next one");
 }
 
 #[test]
@@ -172,7 +281,9 @@ fn a_poisoned_batch_is_refused_and_leaves_the_weights_as_they_were() {
     }
     trainer.ingest(1, poisoned).unwrap();
     let error = trainer.train_step().unwrap_err();
-    assert!(matches!(error, TrainError::NonFinite { .. }), "{error}");
+    let TrainError::NonFinite { batch, .. } = &error else { panic!("{error}") };
+    let kept = crate::tensors::from_bytes(&fs::read(batch).unwrap()).unwrap();
+    assert!(kept.0["weight"].data.iter().any(|x| x.is_nan()), "the batch lies there to be seen");
     assert_eq!((trainer.weights(), trainer.step(), trainer.samples()), (initial(), 0, 0));
     // It does not retry for ever.
     let last = (0..20).find_map(|_| match trainer.train_step() {
@@ -208,7 +319,7 @@ fn a_damaged_newest_checkpoint_is_passed_over_with_a_warning_that_names_it() {
 }
 
 #[test]
-fn games_enter_in_order_without_gaps_and_on_one_board() {
+fn games_enter_in_order_without_gaps_whatever_their_board() {
     let folder = tempdir().unwrap();
     let (mut trainer, _) = open(&folder);
     let error = trainer.train_step().unwrap_err();
@@ -218,11 +329,10 @@ fn games_enter_in_order_without_gaps_and_on_one_board() {
         let error = trainer.ingest(seq, record(seq)).unwrap_err();
         assert!(matches!(error, TrainError::OutOfOrder { expected: 3, found } if found == seq));
     }
-    let error = trainer.ingest(3, game(3, 4, 9)).unwrap_err();
-    assert!(matches!(error, TrainError::MixedSizes { seq: 3, .. }), "{error}");
     assert_eq!((trainer.cursor(), trainer.positions_seen()), (2, 20));
-    ingest(&mut trainer, 1);
+    trainer.ingest(3, game(3, 4, 9)).unwrap();
     assert_eq!(trainer.cursor(), 3);
+    steps(&mut trainer, 6);
 }
 
 #[test]
