@@ -57,6 +57,35 @@ pub struct AuxiliaryReport {
     pub short_term_loss: Option<f64>,
 }
 
+impl AuxiliaryReport {
+    fn terms(&mut self) -> [&mut Option<f64>; 6] {
+        [
+            &mut self.ownership_loss,
+            &mut self.score_loss,
+            &mut self.score_spread_loss,
+            &mut self.opponent_policy_loss,
+            &mut self.soft_policy_loss,
+            &mut self.short_term_loss,
+        ]
+    }
+
+    /// Adds the terms of another part of the batch.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let mut other = *other;
+        for (sum, term) in self.terms().into_iter().zip(other.terms()) {
+            *sum = match (*sum, *term) {
+                (Some(sum), Some(term)) => Some(sum + term),
+                (sum, term) => sum.or(term),
+            };
+        }
+    }
+
+    /// Makes means of sums.
+    pub(crate) fn scale(&mut self, share: f64) {
+        self.terms().into_iter().flatten().for_each(|term| *term *= share);
+    }
+}
+
 impl AuxiliaryLoss {
     /// What is added to the loss, read from its device.
     pub(crate) fn added(&self) -> f64 {

@@ -11,6 +11,10 @@ use crate::OptimiserKind;
 pub struct TrainerConfig {
     /// Samples per step. Default 128; the paper: 2048.
     pub batch_size: usize,
+    /// Parts in which a step's samples are computed one after the other, their gradients averaged:
+    /// a step then needs the memory of one part. Each part is of one board and normalises by its own
+    /// statistics. Default 1, the whole batch at once, as in the paper.
+    pub batch_parts: usize,
     /// Step size after the warm-up. Default 0.02; the paper: 0.01, then 0.001 and 0.0001.
     pub learning_rate: f64,
     /// Step size per sample; above 0 it takes the place of `learning_rate`, times `batch_size`, so
@@ -114,6 +118,7 @@ impl Default for TrainerConfig {
     fn default() -> Self {
         Self {
             batch_size: 128,
+            batch_parts: 1,
             learning_rate: 0.02,
             learning_rate_per_sample: 0.0,
             warmup_steps: 100,
@@ -169,6 +174,14 @@ impl TrainerConfig {
         let c = self;
         // One sample has no variance: batch normalisation would divide by nothing.
         require((2..=65_536).contains(&c.batch_size), "batch_size", &c.batch_size, "2 to 65536");
+        require(
+            c.batch_parts >= 1
+                && c.batch_size.is_multiple_of(c.batch_parts)
+                && c.batch_size / c.batch_parts >= 2,
+            "batch_parts",
+            &c.batch_parts,
+            "a divisor of trainer.batch_size that leaves two samples a part",
+        );
         require(positive(c.learning_rate), "learning_rate", &c.learning_rate, "above 0");
         require(
             not_negative(c.final_fraction) && c.final_fraction <= 1.0,
@@ -323,10 +336,11 @@ mod tests {
             reuse_cap: 1.0,
             held_out_fraction: 0.9,
             average_decay: 1.0,
+            batch_parts: 0,
             ..TrainerConfig::default()
         };
         let problems = config.validate();
-        assert_eq!(problems.len(), 10, "{problems:?}");
+        assert_eq!(problems.len(), 11, "{problems:?}");
         for key in [
             "batch_size",
             "learning_rate",
@@ -338,6 +352,7 @@ mod tests {
             "reuse_cap",
             "held_out_fraction",
             "average_decay",
+            "batch_parts",
         ] {
             assert!(
                 problems.iter().any(|p| p.starts_with(&format!("trainer.{key} is"))),

@@ -12,20 +12,20 @@ use crate::{Batch, Draw, TrainError};
 
 /// A batch made ahead, good as long as the window stays as it is.
 pub(super) struct Ahead {
-    batch: Result<Batch, TrainError>,
+    parts: Result<Vec<Batch>, TrainError>,
     /// The stream after the batch's draw.
     rng: ChaCha8Rng,
 }
 
 impl Ahead {
     /// Encodes `draws` by `set`, after which the stream stood at `rng`.
-    pub(super) fn encode(set: FeatureSet, draws: &[Draw<'_>], rng: ChaCha8Rng) -> Self {
-        Self { batch: Batch::encode(set, draws), rng }
+    pub(super) fn encode(set: FeatureSet, draws: &[Vec<Draw<'_>>], rng: ChaCha8Rng) -> Self {
+        Self { parts: draws.iter().map(|draws| Batch::encode(set, draws)).collect(), rng }
     }
 
     /// The batch, with `rng` moved past its draw.
-    pub(super) fn take(self, rng: &mut ChaCha8Rng) -> Result<Batch, TrainError> {
+    pub(super) fn take(self, rng: &mut ChaCha8Rng) -> Result<Vec<Batch>, TrainError> {
         *rng = self.rng;
-        self.batch
+        self.parts
     }
 }

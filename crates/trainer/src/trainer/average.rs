@@ -47,9 +47,8 @@ impl Trainer {
     pub fn candidate(&mut self) -> Result<Weights, TrainError> {
         let Some(mut candidate) = self.averaged.clone() else { return Ok(self.weights.clone()) };
         let mut rng = self.rng.clone();
-        let (count, capacity) = (self.config.batch_size, self.window_capacity());
         for _ in 0..BATCHES {
-            let draws = self.window.draw(count, capacity, self.config.draw_by_weight, &mut rng);
+            let draws = self.draw_parts(&self.window, &mut rng).swap_remove(0);
             let batch = Batch::encode(self.features, &draws)?;
             let shape = [batch.len, batch.size.height(), batch.size.width()];
             let traced = self.net.forward(&candidate, &batch.planes, shape)?;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use tengen_network::NetworkError;
+use tengen_network::{NetworkError, Weights};
 
 use super::Trainer;
 use super::ahead::Ahead;
@@ -16,8 +17,8 @@ use crate::momentum::norm;
 use crate::optimiser::Optimiser;
 use crate::sync::write_file;
 use crate::{
-    AuxiliaryReport, Batch, TrainError, alpha_loss, auxiliary_loss, block_norms, checkpoint,
-    is_statistic, schedule, tensors,
+    AuxiliaryReport, Batch, Draw, TrainError, Window, alpha_loss, auxiliary_loss, block_norms,
+    checkpoint, is_statistic, schedule, tensors,
 };
 
 /// Refused steps in a row after which the tensors of the newest checkpoint replace the current.
@@ -26,7 +27,7 @@ const REFUSALS_BEFORE_RESTORE: u32 = 3;
 pub(super) const REFUSALS_BEFORE_END: u32 = 10;
 
 /// What one step did. Losses are means over the batch, before the update.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Steps taken, this one included.
     pub step: u64,
@@ -56,6 +57,12 @@ pub struct StepReport {
     pub waiting_share: f64,
 }
 
+/// Why a step was not taken, and which part of its batch shows it.
+struct Refused {
+    what: String,
+    part: usize,
+}
+
 impl Trainer {
     /// Draws a batch and takes one step; the batch after it is encoded meanwhile.
     ///
@@ -68,32 +75,33 @@ impl Trainer {
         let started = Instant::now();
         self.check_filled()?;
         self.check_reuse()?;
-        let (size, capacity) = (self.config.batch_size, self.window_capacity());
-        let (set, by_weight) = (self.features, self.config.draw_by_weight);
-        let batch = match self.ahead.take() {
+        let set = self.features;
+        let parts = match self.ahead.take() {
             Some(ahead) => ahead.take(&mut self.rng)?,
             None => {
-                Batch::encode(set, &self.window.draw(size, capacity, by_weight, &mut self.rng))?
+                let mut rng = self.rng.clone();
+                let draws = self.draw_parts(&self.window, &mut rng);
+                Ahead::encode(set, &draws, rng).take(&mut self.rng)?
             }
         };
         let waiting = started.elapsed().as_secs_f64();
 
         let window = std::mem::take(&mut self.window);
         let mut rng = self.rng.clone();
-        let draws = window.draw(size, capacity, by_weight, &mut rng);
+        let draws = self.draw_parts(&window, &mut rng);
         let (attempted, ahead) =
-            rayon::join(|| self.attempt(&batch), || Ahead::encode(set, &draws, rng));
+            rayon::join(|| self.attempt(&parts), || Ahead::encode(set, &draws, rng));
         self.window = window;
         self.ahead = Some(ahead);
         let mut report = match attempted? {
             Ok(report) => report,
-            Err(what) => {
-                let kept = self.keep_for_inspection(&batch)?;
+            Err(Refused { what, part }) => {
+                let kept = self.keep_for_inspection(&parts[part])?;
                 return Err(self.refuse(what, &kept)?);
             }
         };
         let seconds = started.elapsed().as_secs_f64().max(1e-9);
-        report.samples_per_s = batch.len as f64 / seconds;
+        report.samples_per_s = self.config.batch_size as f64 / seconds;
         report.waiting_share = (waiting / seconds).min(1.0);
         Ok(report)
     }
@@ -104,9 +112,76 @@ impl Trainer {
             * 0.5f64.powi(self.state.halvings as i32)
     }
 
+    /// The draws of one step, by part; each part is of one board.
+    pub(super) fn draw_parts<'a>(
+        &self,
+        window: &'a Window,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<Vec<Draw<'a>>> {
+        let (count, parts) = (self.config.batch_size, self.config.batch_parts);
+        let (capacity, by_weight) = (self.window_capacity(), self.config.draw_by_weight);
+        (0..parts).map(|_| window.draw(count / parts, capacity, by_weight, rng)).collect()
+    }
+
     /// Forward, backward and update on copies, which replace the current tensors only when all is
     /// finite; else names what was not.
-    fn attempt(&mut self, batch: &Batch) -> Result<Result<StepReport, String>, TrainError> {
+    fn attempt(&mut self, parts: &[Batch]) -> Result<Result<StepReport, Refused>, TrainError> {
+        let mut weights = self.weights.clone();
+        let (mut report, mut gradient) = (StepReport::default(), Weights::default());
+        for (part, batch) in parts.iter().enumerate() {
+            match self.attempt_part(batch, &mut weights, &mut report)? {
+                Ok(slopes) if part == 0 => gradient = slopes,
+                Ok(slopes) => add(&mut gradient, &slopes),
+                Err(what) => return Ok(Err(Refused { what, part })),
+            }
+        }
+        if parts.len() > 1 {
+            let share = 1.0 / parts.len() as f64;
+            report.scale(share);
+            let numbers = gradient.0.values_mut().flat_map(|tensor| &mut tensor.data);
+            numbers.for_each(|slope| *slope *= share as f32);
+        }
+        let refuse = |what: String| Ok(Err(Refused { what, part: parts.len() - 1 }));
+        report.grad_norm = norm(&gradient);
+        if !report.grad_norm.is_finite() {
+            return refuse("the gradient".to_owned());
+        }
+        let clip = self.config.gradient_clip;
+        let scale =
+            if clip > 0.0 && report.grad_norm > clip { clip / report.grad_norm } else { 1.0 };
+        report.learning_rate = self.learning_rate();
+        report.l2 = self.optimiser.l2(&self.weights, &self.config);
+        report.loss += report.l2;
+        let mut optimiser = self.optimiser.clone();
+        let (scale, rate) = (scale as f32, report.learning_rate as f32);
+        if let Err(what) = optimiser.step(&mut weights, &gradient, scale, rate, &self.config) {
+            return refuse(what);
+        }
+
+        let watched = self.config.watch_every_steps > 0
+            && self.state.step.is_multiple_of(self.config.watch_every_steps);
+        self.block_norms = match watched {
+            true => block_norms(&self.weights, &weights, &gradient),
+            false => BTreeMap::new(),
+        };
+        self.weights = weights;
+        self.optimiser = optimiser;
+        self.state.refused = 0;
+        self.state.step += 1;
+        self.state.samples += parts.iter().map(|batch| batch.len as u64).sum::<u64>();
+        self.average();
+        report.step = self.state.step;
+        Ok(Ok(report))
+    }
+
+    /// Forward and backward of one part: its losses are added to `report`, its statistics move those
+    /// of `weights`, its gradient comes back; or what was not finite.
+    fn attempt_part(
+        &mut self,
+        batch: &Batch,
+        weights: &mut Weights,
+        report: &mut StepReport,
+    ) -> Result<Result<Weights, String>, TrainError> {
         let shape = [batch.len, batch.size.height(), batch.size.width()];
         let traced = match self.net.forward(&self.weights, &batch.planes, shape) {
             Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
@@ -122,60 +197,24 @@ impl Trainer {
             return Ok(Err("the loss".to_owned()));
         }
         let (policy_accuracy, value_accuracy) = accuracies(&host(logits), &host(value), batch);
-
         let total = match further.total {
             Some(further) => loss.total + further,
             None => loss.total,
         };
         let gradient = self.net.gradients(&traced, &total.backward())?;
-        let grad_norm = norm(&gradient);
-        if !grad_norm.is_finite() {
-            return Ok(Err("the gradient".to_owned()));
-        }
-        let clip = self.config.gradient_clip;
-        let scale = if clip > 0.0 && grad_norm > clip { clip / grad_norm } else { 1.0 };
-        let learning_rate = self.learning_rate();
-        let l2 = self.optimiser.l2(&self.weights, &self.config);
-
-        let mut weights = self.weights.clone();
-        self.net.move_statistics(&traced, &mut weights)?;
+        self.net.move_statistics(&traced, weights)?;
         for (name, tensor) in &weights.0 {
             if is_statistic(name) && tensor.data.iter().any(|x| !x.is_finite()) {
                 return Ok(Err(name.clone()));
             }
         }
-        let mut optimiser = self.optimiser.clone();
-        let (scale, rate) = (scale as f32, learning_rate as f32);
-        if let Err(what) = optimiser.step(&mut weights, &gradient, scale, rate, &self.config) {
-            return Ok(Err(what));
-        }
-
-        let watched = self.config.watch_every_steps > 0
-            && self.state.step.is_multiple_of(self.config.watch_every_steps);
-        self.block_norms = match watched {
-            true => block_norms(&self.weights, &weights, &gradient),
-            false => BTreeMap::new(),
-        };
-        self.weights = weights;
-        self.optimiser = optimiser;
-        self.state.refused = 0;
-        self.state.step += 1;
-        self.state.samples += batch.len as u64;
-        self.average();
-        Ok(Ok(StepReport {
-            step: self.state.step,
-            loss: self.config.value_weight * value_loss + policy_loss + l2 + added,
-            policy_loss,
-            value_loss,
-            l2,
-            auxiliary,
-            policy_accuracy,
-            value_accuracy,
-            grad_norm,
-            learning_rate,
-            samples_per_s: 0.0,
-            waiting_share: 0.0,
-        }))
+        report.loss += self.config.value_weight * value_loss + policy_loss + added;
+        report.policy_loss += policy_loss;
+        report.value_loss += value_loss;
+        report.policy_accuracy += policy_accuracy;
+        report.value_accuracy += value_accuracy;
+        report.auxiliary.add(&auxiliary);
+        Ok(Ok(gradient))
     }
 
     /// Writes a batch that was refused where people can look at it; the last one replaces the one
@@ -225,6 +264,30 @@ impl Trainer {
             learning_rate: self.learning_rate(),
             batch: batch.to_owned(),
         })
+    }
+}
+
+impl StepReport {
+    /// Makes means of sums over parts.
+    fn scale(&mut self, share: f64) {
+        for sum in [
+            &mut self.loss,
+            &mut self.policy_loss,
+            &mut self.value_loss,
+            &mut self.policy_accuracy,
+            &mut self.value_accuracy,
+        ] {
+            *sum *= share;
+        }
+        self.auxiliary.scale(share);
+    }
+}
+
+/// Adds the slopes of another part.
+fn add(gradient: &mut Weights, slopes: &Weights) {
+    for (name, tensor) in &mut gradient.0 {
+        let slopes = slopes.0.get(name).into_iter().flat_map(|tensor| &tensor.data);
+        tensor.data.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
     }
 }
 

@@ -181,6 +181,7 @@ fn killed_at_ten_random_steps_a_run_ends_with_the_same_weights() {
         held_out_fraction: 0.25,
         draw_by_weight: true,
         drop_steps: vec![4],
+        batch_parts: 2,
         ..config()
     };
     for config in [config(), all] {
@@ -237,6 +238,29 @@ fn a_network_of_the_go_planes_learns_from_the_same_games() {
     let other =
         Trainer::open(folder.path(), &network(), &config(), DeviceKind::Cpu, SEED, &initial());
     assert!(matches!(other.err().unwrap(), TrainError::Foreign { .. }));
+}
+
+#[test]
+fn a_batch_in_parts_takes_the_step_of_their_mean() {
+    let folders = [tempdir().unwrap(), tempdir().unwrap()];
+    let of = |folder: &TempDir, batch_parts, batch_size| {
+        let config = TrainerConfig { batch_parts, batch_size, ..config() };
+        let (path, network) = (folder.path(), &network());
+        let (mut trainer, _) =
+            Trainer::open(path, network, &config, DeviceKind::Cpu, SEED, &initial()).unwrap();
+        ingest(&mut trainer, 6);
+        trainer
+    };
+    let mut parted = of(&folders[0], 2, 16);
+    let mut halves = of(&folders[1], 1, 8);
+    let step = &steps(&mut parted, 1)[0];
+    // The same draws, one half a step; the first step has the same weights before it.
+    let first = &steps(&mut halves, 1)[0];
+    assert_eq!((parted.samples(), halves.samples()), (16, 8));
+    assert!((step.policy_loss - first.policy_loss).abs() < 0.5, "{step:?} {first:?}");
+    assert!(step.grad_norm.is_finite() && step.grad_norm > 0.0);
+    let reports = steps(&mut parted, 40);
+    assert!(reports[39].policy_loss < 0.7 * step.policy_loss, "it learns: {reports:?}");
 }
 
 #[test]
