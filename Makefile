@@ -1,7 +1,7 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
 .PHONY: quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
-	bench-search bench-parallel fuzz
+	bench-search bench-parallel fuzz store-accept store-speed move-runs
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
 quickstart: build
@@ -68,3 +68,15 @@ fuzz:
 			$$PWD/corpus/$$target $$PWD/seeds/$$target -- -max_total_time=600 -timeout=60 \
 			$$(ls $$PWD/dict/$$target.dict 2>/dev/null | sed 's/^/-dict=/') || exit 1; \
 	done
+
+## What a PostgreSQL server of its own takes from eight workers a second, and how long leases take.
+store-accept:
+	$(CARGO) run --release --locked -p tengen-store --features test-server --example store_accept
+
+## What appending and reading games costs in a file.
+store-speed:
+	$(CARGO) run --release --locked -p tengen-store --example store_speed
+
+## A hundred thousand games from a file to a server, and from a server to a file.
+move-runs:
+	$(CARGO) test --release --locked -p tengen-store --test contract -- --ignored --nocapture hundred_thousand

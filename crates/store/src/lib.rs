@@ -1,4 +1,5 @@
-//! A run's memory: games, networks, matches and promotions in one SQLite file.
+//! A run's memory: games, networks, matches and promotions, in one SQLite file or in one schema of a
+//! PostgreSQL database.
 //!
 //! Self-play, the trainer and the gate meet only here, in one process or in several.
 //! The promises they lean on:
@@ -11,13 +12,18 @@
 //! - **A verdict and its promotion are one.** [`Store::conclude`] writes both or neither,
 //!   and only if the best network is still the one that was played against.
 //! - **What is acknowledged is on the disk.** Every commit is synced; whatever instruction
-//!   a process dies at, the file holds whole transactions.
+//!   a process or a server dies at, the store holds whole transactions.
 //! - **Imported games stay apart.** Games from files have tables and numbers of their own: no
 //!   window, cursor or count of self-play can come upon one ([`Store::imported_games`]).
 //! - **Nothing unchecked enters.** Every game is replayed under its own rules first, and
 //!   carries a hash that is checked whenever it is read.
 //!
-//! Why SQLite, and who owns what: `docs/adr/0003-sqlite-ownership.md`. The tables are in
+//! A worker of a fleet sees a run through [`Upstream`] alone: it hands in games, which wait in an inbox
+//! until a trusted process has replayed them ([`Store::settle_uploads`]), fetches networks and plays
+//! blocks of matches. With a login of its own it does so through `WorkerClient` (feature `postgres`).
+//!
+//! Why SQLite, and who owns what: `docs/adr/0003-sqlite-ownership.md`. Why PostgreSQL, and how one text of
+//! SQL serves both: `docs/adr/0007-postgresql.md`. The tables are in
 //! `migrations/`, told of in `docs/file-formats.md`. The store knows no tensors: a network
 //! is a file with a hash.
 //!

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -110,6 +111,50 @@ impl PgServer {
     /// What `pg_ctl` says.
     pub fn start_again(&self) -> Result<(), String> {
         self.call("pg_ctl", &["start", "-w"])
+    }
+
+    /// Lets the server listen on a port of this machine, with TLS and nothing else, under the name `localhost`.
+    /// Returns the port and the certificate to trust.
+    ///
+    /// # Errors
+    /// What `openssl` or `pg_ctl` says.
+    pub fn serve_tls(&self) -> Result<(u16, PathBuf), String> {
+        let made = |step: &str, args: &str| {
+            let mut command = as_user("openssl");
+            command.args(args.split(' ')).current_dir(&self.folder).stderr(Stdio::null());
+            match command.stdout(Stdio::null()).status() {
+                Ok(status) if status.success() => Ok(()),
+                other => Err(format!("openssl, {step}: {other:?}")),
+            }
+        };
+        let write = |name: &str, text: &str| {
+            fs::write(self.folder.join(name), text).map_err(|error| error.to_string())
+        };
+        write("names", "subjectAltName=DNS:localhost")?;
+        made(
+            "authority",
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem",
+        )?;
+        made(
+            "request",
+            "req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
+        )?;
+        made(
+            "certificate",
+            "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
+        )?;
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = free.map_err(|error| error.to_string())?.port();
+        let home = self.folder.display();
+        let mut settings = format!("unix_socket_directories = '{home}'\nport = {port}\nssl = on\n");
+        settings.push_str("listen_addresses = '127.0.0.1'\n");
+        settings.push_str(&format!(
+            "ssl_cert_file = '{home}/server.pem'\nssl_key_file = '{home}/server.key'\n"
+        ));
+        write("data/postgresql.auto.conf", &settings)?;
+        write("data/pg_hba.conf", "hostssl all all 127.0.0.1/32 trust\n")?;
+        self.call("pg_ctl", &["restart", "-m", "fast", "-w"])?;
+        Ok((port, self.folder.join("ca.pem")))
     }
 
     /// The folder with the socket and the data.

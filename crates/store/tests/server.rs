@@ -196,3 +196,28 @@ fn a_login_that_is_refused_is_no_server_that_is_away() {
     assert!(matches!(refused, StoreError::Connect { .. }), "{refused}");
     assert!(!refused.is_temporary());
 }
+
+#[test]
+fn a_server_elsewhere_must_prove_its_name() {
+    let Some(server) = PgServer::start() else { return };
+    let (port, authority) = match server.serve_tls() {
+        Ok(served) => served,
+        Err(why) => return eprintln!("SKIPPED: TLS: {why}"),
+    };
+    let url = |host: &str, rest: &str| {
+        format!("postgres://tengen@{host}:{port}/postgres?schema=run_0&{rest}")
+    };
+    let trusted = format!("sslmode=verify-full&sslrootcert={}", authority.display());
+    let mut store = Store::connect(&url("localhost", &trusted)).unwrap();
+    store.init_run(&new_run(7)).unwrap();
+    for (host, rest, words) in [
+        // The certificate is for another name, or from nobody we know, or not asked for at all.
+        ("127.0.0.1", trusted.as_str(), "certificate"),
+        ("localhost", "sslmode=verify-full", "certificate"),
+        ("localhost", "sslmode=disable", "no encryption"),
+    ] {
+        let refused = Store::connect(&url(host, rest)).unwrap_err();
+        assert!(matches!(refused, StoreError::Connect { .. }), "{host} {rest}: {refused}");
+        assert!(refused.to_string().contains(words), "{host} {rest}: {refused}");
+    }
+}

@@ -105,16 +105,32 @@ fn a_run_with_everything_in_it_moves_to_the_other_engine_and_back(bench: &mut Be
 }
 
 fn thousands_of_games_move_with_the_same_digest(bench: &mut Bench) {
-    const GAMES: u64 = 3000;
+    many_games_move(bench, 3000);
+}
+
+/// A fleet's day or so: `make move-runs`.
+#[test]
+#[ignore = "a minute or more"]
+fn a_hundred_thousand_games_move_to_a_server_and_back() {
+    many_games_move(&mut Bench::sqlite(), 100_000);
+    if let Some(mut bench) = Bench::postgres() {
+        many_games_move(&mut bench, 100_000);
+    }
+}
+
+fn many_games_move(bench: &mut Bench, games: u64) {
     let record = record(2);
-    for first in (0..GAMES).step_by(500) {
+    for first in (0..games).step_by(500) {
         let batch: Vec<_> =
             (first..first + 500).map(|k| game(&bench.uid, "w", k, &record)).collect();
         bench.store.append_games(&batch).unwrap();
     }
     let mut there = elsewhere(bench);
+    let began = std::time::Instant::now();
     let carried = bench.store.copy_to(&mut there).unwrap();
-    assert_eq!(carried.games, GAMES);
+    let (from, to) = (bench.store.engine(), there.engine());
+    println!("{games} games from {from:?} to {to:?} in {:.1?}", began.elapsed());
+    assert_eq!(carried.games, games);
     assert_eq!(there.digest().unwrap(), bench.store.digest().unwrap());
     assert_eq!(there.counts().unwrap(), bench.store.counts().unwrap());
 }
