@@ -99,6 +99,12 @@ impl Checker {
         Self { run: run.clone(), plan: plan.clone(), networks }
     }
 
+    /// The configuration that games are held to.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Unpacks, replays and checks an upload. Costs bounded time and memory whatever the bytes.
     ///
     /// # Errors

@@ -18,7 +18,9 @@
 //! | `desk` | what the two tell each other |
 //! | `spool`, `net_cache`, `blobs` | what lies on the worker's disk |
 //! | `host` | what the program around a worker knows and the fleet does not: configs and tensors |
-//! | `check` | what a game from elsewhere must show before it counts |
+//! | `check`, `janitor` | what a game from elsewhere must show before it counts |
+//! | `recheck` | searches of some games made again |
+//! | `matchmaker` | matches offered, settled and decided |
 //! | `idle` | where time goes that is not played |
 //!
 //! No SQL (the outbox is `tengen-store`'s), no tensors, no config files. How to run a fleet:
@@ -32,8 +34,11 @@ mod desk;
 mod error;
 mod host;
 mod idle;
+mod janitor;
 mod link;
+mod matchmaker;
 mod net_cache;
+mod recheck;
 mod shipper;
 mod spool;
 mod table;
@@ -46,7 +51,10 @@ pub use check::{Checker, MAX_UNPACKED_BYTES, Unsound};
 pub use error::{BlobError, FleetError};
 pub use host::{Connect, Host, Plan};
 pub use idle::Idle;
+pub use janitor::{Janitor, Look, Looking, PlanOf, Swept};
+pub use matchmaker::{MatchEnd, MatchRound, attend_match};
 pub use net_cache::NetCache;
+pub use recheck::{Recheck, recheck};
 pub use shipper::{ShipError, Shipped, Shipper};
 pub use spool::Spool;
 pub use table::worker_seed;

@@ -244,8 +244,9 @@ impl Player<'_> {
                 hash.clone_into(&mut self.refused_network);
             }
         }
-        let (desk, spool, stop) = (self.desk, self.spool, self.should_stop);
-        self.play(SLICE, &|| stop() || desk.has_news() || spool.is_full(), &mut |_| {})
+        let (desk, spool, stop, tell_at) = (self.desk, self.spool, self.should_stop, self.tell_at);
+        let pause = || stop() || desk.has_news() || spool.is_full() || Instant::now() >= tell_at;
+        self.play(SLICE, &pause, &mut |_| {})
     }
 
     /// A table for the run's configuration; games in flight under another one are dropped.

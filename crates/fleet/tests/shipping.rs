@@ -142,7 +142,7 @@ fn a_run_that_came_back_without_its_newest_games_gets_them_again() {
 /// what was finished, once.
 #[test]
 fn whatever_happens_in_whatever_order_every_finished_game_is_there_once() {
-    for seed in 0..6 {
+    for seed in 0..3 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (mut scene, mut next) = (Scene::new(), 0);
         for _ in 0..60 {
