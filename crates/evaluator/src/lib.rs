@@ -51,7 +51,7 @@ pub use elo::{
 };
 pub use fault::ProgramFault;
 pub use gate::{Verdict, decide};
-pub use opening::draw_openings;
+pub use opening::{draw_openings, match_seed};
 pub use program::{Program, Reply};
 pub use ratings::{Fit, Pairing, Rating, Results, fit, ratings};
 pub use runner::{MatchReport, MatchRunner, Slot};

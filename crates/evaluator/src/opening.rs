@@ -10,6 +10,13 @@ use crate::GateConfig;
 /// Streams of a match's generator: games take the low numbers, openings these.
 const OPENING_STREAM: u64 = 1 << 63;
 
+/// The seed of match number `match_id` of the run seeded `run_seed`: whoever plays a slot of the match,
+/// on whatever machine, plays the same game.
+#[must_use]
+pub fn match_seed(run_seed: u64, match_id: i64) -> u64 {
+    run_seed ^ match_id.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// The generator of one stream of a match; the same whatever else is played.
 pub(crate) fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -35,6 +35,27 @@ pub enum StoreError {
         /// The file asked for.
         path: PathBuf,
     },
+    /// A SQLite database, but not a worker's outbox.
+    #[error("{path} is a SQLite database, but not a worker's outbox; give another spool folder")]
+    NotAnOutbox {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// Games of another run wait to be sent.
+    #[error(
+        "{path} still holds {games} unsent games of run {found}, this is run {asked}; \
+         let a worker of that run send them first, or give another spool folder"
+    )]
+    OtherRunsGames {
+        /// The outbox.
+        path: PathBuf,
+        /// How many games wait.
+        games: u64,
+        /// Their run.
+        found: String,
+        /// The run asked for.
+        asked: String,
+    },
     /// Written by a later release.
     #[error(
         "{path} has schema version {found}, this program knows versions up to {known}; \

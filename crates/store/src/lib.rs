@@ -58,6 +58,7 @@ mod leases;
 mod matches;
 mod networks;
 mod open;
+mod outbox;
 mod promotion;
 #[cfg(feature = "postgres")]
 mod roles;
@@ -87,6 +88,7 @@ pub use leases::Lease;
 pub use matches::{MatchGameRow, MatchRow, NewMatch};
 pub use networks::{Elo, NetworkRow, NetworkStatus, NewNetwork};
 pub use open::Store;
+pub use outbox::{Outbox, OutboxCounts, OutboxGame};
 pub use promotion::{Conclusion, PromotionRow, Rollback};
 #[cfg(feature = "postgres")]
 pub use roles::fleet_roles_sql;

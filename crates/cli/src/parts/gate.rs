@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use tengen_evaluator::{
-    GateConfig, MatchRunner, PlayedGame, Tally, Verdict, check_sanity, decide, tally_games,
+    GateConfig, MatchRunner, PlayedGame, Tally, Verdict, check_sanity, decide, match_seed,
+    tally_games,
 };
 use tengen_record::GameRecord;
 use tengen_rules::{GameState, Move};
@@ -235,7 +236,7 @@ pub fn judge(
         return void(store, open, tally, format!("the candidate is not fit to play: {error}"));
     }
     let plan = MatchPlan {
-        seed: run_seed ^ (open.id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        seed: match_seed(run_seed, open.id),
         threads: threads(config.selfplay.workers),
         digest: &config.digest()?,
         ..MatchPlan::even(&gate, &config.search, &start)
