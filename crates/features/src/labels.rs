@@ -37,7 +37,7 @@ impl GameLabels {
     pub fn of(record: &GameRecord) -> Result<Self, FeatureError> {
         let counts =
             matches!(record.end, EndReason::TwoPasses | EndReason::MoveLimit | EndReason::Settled);
-        let Some(black_lead) = black_lead(&record.outcome).filter(|_| counts) else {
+        let Some(black_lead) = record.outcome.lead_for(Color::Black).filter(|_| counts) else {
             return Ok(Self::default());
         };
         let mut state = crate::sample::start(record)?;
@@ -82,18 +82,6 @@ fn count(record: &GameRecord, last: &GameState, black_lead: i32) -> Option<Count
         None => 0,
     });
     Some(Counted { owner: owner.collect(), black_lead })
-}
-
-/// A counted result as Black's lead in half points.
-fn black_lead(outcome: &Outcome) -> Option<i32> {
-    match *outcome {
-        Outcome::Score { winner, margin_half_points } => {
-            let margin = i32::try_from(margin_half_points).ok()?;
-            Some(if winner == Color::Black { margin } else { -margin })
-        }
-        Outcome::Draw => Some(0),
-        _ => None,
-    }
 }
 
 fn sign_of(player: Color) -> f32 {

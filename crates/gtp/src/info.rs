@@ -39,7 +39,7 @@ pub(crate) fn move_infos(tree: &Tree, line_limit: usize, unvisited: bool) -> Vec
     });
     let info = |child: &ChildStats| {
         // A move never tried is worth what the position is.
-        let value = if child.visits == 0 { root.value } else { child.q };
+        let value = if child.visits == 0 { root.value } else { child.result };
         MoveInfo {
             action: child.action,
             visits: child.visits,

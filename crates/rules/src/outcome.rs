@@ -65,6 +65,18 @@ impl Outcome {
         }
     }
 
+    /// The lead in half points as `player` sees it, komi included; `None` where no board was scored.
+    pub fn lead_for(&self, player: Color) -> Option<i32> {
+        match *self {
+            Outcome::Score { winner, margin_half_points } => {
+                let margin = i32::try_from(margin_half_points).ok()?;
+                Some(if winner == player { margin } else { -margin })
+            }
+            Outcome::Draw => Some(0),
+            _ => None,
+        }
+    }
+
     /// The SGF `RE` text: `B+3.5`, `W+R`, `W+T`, `B+F`, `0`, `Void`.
     pub fn result_text(&self) -> String {
         match *self {

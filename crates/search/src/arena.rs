@@ -1,9 +1,11 @@
-//! Where a tree lives: three vectors that grow by blocks, no allocation for a node.
+//! Where a tree lives: a few vectors that grow by blocks, no allocation for a node.
 //!
 //! A move of an expanded node is in one place: its prior stands in the node's row of
 //! [`priors`](Arena::prior_row) until the first visit, then it becomes an [`Edge`] among the node's
 //! edges, which lie in one slice. Nearly all moves of a tree are never tried, so a node costs
 //! four bytes a move and little else.
+
+use crate::utility::Results;
 
 /// Index of a node that was never reached.
 pub(crate) const NO_NODE: u32 = u32::MAX;
@@ -169,11 +171,16 @@ pub(crate) struct Arena {
     /// `[rows, actions]`.
     priors: Vec<f32>,
     actions: usize,
+    /// One a node where utilities are no results; else none at all.
+    results: Option<Vec<Results>>,
 }
 
 impl Arena {
-    pub fn new(actions: usize) -> Arena {
+    /// Room for boards of so many actions; with sums of results beside those of the nodes if
+    /// `with_results`.
+    pub fn new(actions: usize, with_results: bool) -> Arena {
         Arena {
+            results: with_results.then(Vec::new),
             nodes: Vec::new(),
             edges: Vec::new(),
             free: Default::default(),
@@ -193,7 +200,26 @@ impl Arena {
     pub fn push(&mut self, node: Node) -> u32 {
         grow(&mut self.nodes, 1, 64);
         self.nodes.push(node);
+        if let Some(results) = &mut self.results {
+            grow(results, 1, 64);
+            results.push(Results::default());
+        }
         (self.nodes.len() - 1) as u32
+    }
+
+    /// The node's sums of results, where they are kept.
+    pub fn results(&self, node: u32) -> Option<&Results> {
+        self.results.as_ref().map(|results| &results[node as usize])
+    }
+
+    pub fn results_mut(&mut self, node: u32) -> Option<&mut Results> {
+        self.results.as_mut().map(|results| &mut results[node as usize])
+    }
+
+    /// The mean result of a node: that of its values, unless results are kept apart.
+    pub fn mean_result(&self, node: u32) -> f32 {
+        let here = self.node(node);
+        self.results(node).map_or_else(|| here.mean_value(), |r| r.mean(here.visits))
     }
 
     /// The node's tried moves, in the order of their first visits.
@@ -294,7 +320,9 @@ impl Arena {
     /// Bytes reserved.
     pub fn bytes(&self) -> usize {
         let free: usize = self.free.iter().map(|f| f.capacity() * size_of::<u32>()).sum();
-        self.nodes.capacity() * size_of::<Node>()
+        let results = self.results.as_ref().map_or(0, Vec::capacity) * size_of::<Results>();
+        results
+            + self.nodes.capacity() * size_of::<Node>()
             + self.edges.capacity() * size_of::<Edge>()
             + self.priors.capacity() * size_of::<f32>()
             + free
@@ -358,7 +386,7 @@ mod tests {
 
     #[test]
     fn edges_keep_their_ordinals_while_their_slice_moves() {
-        let mut arena = Arena::new(40);
+        let mut arena = Arena::new(40, false);
         let (a, b) = (arena.push(Node::reached(None)), arena.push(Node::reached(None)));
         for node in [a, b] {
             arena.expand(node, 0.0).fill(0.5);

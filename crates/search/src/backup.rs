@@ -5,6 +5,7 @@ use tengen_rules::LegalMask;
 
 use crate::arena::{Bounds, NO_ACTION, NodeKind, ROOT};
 use crate::select::Step;
+use crate::utility::Worth;
 use crate::{PendingLeaf, Tree};
 
 impl Tree {
@@ -16,14 +17,17 @@ impl Tree {
     pub fn expand_and_backup(&mut self, leaf: PendingLeaf, evaluation: &Evaluation) {
         self.claim(&leaf);
         let PendingLeaf { node, path, state, .. } = leaf;
-        let value = evaluation.value.get();
+        let worth = Worth::of_evaluation(&self.config, state.size(), evaluation);
         if self.arena.node(node).kind == NodeKind::Leaf {
             let size = state.size();
             let legal = self.scratch.legal.get_or_insert_with(|| LegalMask::empty(size));
             state.legal_moves_into(legal);
             let early = state.move_number() < self.config.pass_from_ply as usize;
             let pass = size.pass_action();
-            let row = self.arena.expand(node, value);
+            if let Some(results) = self.arena.results_mut(node) {
+                results.own = worth.result;
+            }
+            let row = self.arena.expand(node, worth.utility);
             let permitted = |a: &usize| {
                 let waits = early && *a == pass;
                 !waits && self.limits.permits(state.to_play(), *a, path.len())
@@ -42,7 +46,7 @@ impl Tree {
                 self.prepare_root();
             }
         }
-        self.backup(&path, value);
+        self.backup(&path, worth);
         self.return_walk(state, path);
     }
 
@@ -75,11 +79,15 @@ impl Tree {
         assert_eq!(leaf.epoch, self.epoch, "a leaf must be answered before its tree advances");
     }
 
-    /// Adds `value`, for the player to move at the end of `path`, to every edge on the way: each
+    /// Adds what it is worth, for the player to move at the end of `path`, to every edge on the way: each
     /// edge belongs to the player above it, so the sign flips at each ply.
-    pub(crate) fn backup(&mut self, path: &[Step], mut value: f32) {
+    pub(crate) fn backup(&mut self, path: &[Step], mut worth: Worth) {
         for &step in path.iter().rev() {
-            value = -value;
+            worth = worth.turned();
+            let value = worth.utility;
+            if let Some(results) = self.arena.results_mut(step.node) {
+                results.sum += worth.result;
+            }
             let (node, edge) = self.arena.step_mut(step.node, step.edge);
             edge.visits += 1;
             edge.in_flight -= 1;
@@ -95,7 +103,7 @@ impl Tree {
             if self.config.solve
                 && let Some(result) = self.narrow(step)
             {
-                value = result;
+                worth = Worth::plain(result);
             }
         }
         if !path.is_empty() {

@@ -71,6 +71,12 @@ pub struct SearchConfig {
     /// Let positions reached by different orders of moves share a node (graph search). Default
     /// false; KataGo true in play.
     pub graph: bool,
+    /// What points are worth beside winning: with `c` above 0 a search strives for
+    /// `(z + c * 2/pi * atan(x / b)) / (1 + c)`, `z` the result, `x` the lead in points and `b` the root of
+    /// the board's area (Wu 2019, 3.4, with the centre at an even score and scaled to [-1, 1]). Needs a
+    /// network with the head `score`; without one only finished games tell points. Default 0 (the papers);
+    /// KataGo 0.5 at first.
+    pub score_utility: f32,
     /// Use the Gumbel root (sequential halving) and its improved policy as target in place of
     /// PUCT and visit counts. Default false; see Danihelka et al. 2022.
     pub gumbel: bool,
@@ -107,6 +113,7 @@ impl Default for SearchConfig {
             pass_from_ply: 0,
             solve: false,
             graph: false,
+            score_utility: 0.0,
             gumbel: false,
             gumbel_considered: 16,
             c_visit: 50.0,
@@ -144,6 +151,7 @@ impl SearchConfig {
         not_negative("root_fpu_reduction", self.root_fpu_reduction);
         not_negative("forced_playouts", self.forced_playouts);
         not_negative("c_visit", self.c_visit);
+        not_negative("score_utility", self.score_utility);
         not_negative("c_scale", self.c_scale);
         for (key, share) in [
             ("dirichlet_fraction", self.dirichlet_fraction),
@@ -169,6 +177,13 @@ impl SearchConfig {
             "solve",
             "true".into(),
             "false with search.pass_from_ply",
+        );
+        // What is proven, and what two lines of play share, is a result and no utility.
+        need(
+            self.score_utility == 0.0 || !(self.solve || self.graph),
+            "score_utility",
+            self.score_utility.to_string(),
+            "0 with search.solve or search.graph",
         );
         problems
     }

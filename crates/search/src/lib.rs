@@ -55,6 +55,7 @@ mod select;
 mod stats;
 mod transposition;
 mod tree;
+mod utility;
 mod variation;
 
 pub use bench::{BenchReport, bench};

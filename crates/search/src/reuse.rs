@@ -32,7 +32,9 @@ impl Tree {
         // Below a root with noise or a temperature every node has the evaluator's own priors; a
         // circle of a graph may lead back to that root, which has not.
         let kept = child.map_or(NO_NODE, |edge| edge.child);
-        if kept != NO_NODE && kept != ROOT && self.config.graph == config.graph {
+        let alike =
+            self.config.graph == config.graph && self.config.score_utility == config.score_utility;
+        if kept != NO_NODE && kept != ROOT && alike {
             next.graft(&self, kept);
         }
         if next.is_root_expanded() {
@@ -81,6 +83,9 @@ impl Tree {
         if node.kind == NodeKind::Expanded {
             if !self.config.solve {
                 self.arena.node_mut(to).bounds = Bounds::OPEN;
+            }
+            if let (Some(to), Some(from)) = (self.arena.results_mut(to), old.arena.results(from)) {
+                *to = *from;
             }
             let row = self.arena.expand(to, node.own_value);
             row.copy_from_slice(old.arena.prior_row(from));

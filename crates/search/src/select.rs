@@ -6,6 +6,7 @@ use crate::Tree;
 use crate::arena::{NO_NODE, Node, NodeKind, ROOT};
 use crate::puct::Choice;
 use crate::tree::result_of;
+use crate::utility::Worth;
 
 /// Where a selection ended.
 #[derive(Debug)]
@@ -61,14 +62,17 @@ impl Tree {
         let known = loop {
             let here = *self.arena.node(node);
             match here.kind {
-                NodeKind::Terminal => break Some(here.own_value),
+                NodeKind::Terminal => {
+                    let result = self.arena.results(node).map_or(here.own_value, |r| r.own);
+                    break Some(Worth { utility: here.own_value, result });
+                }
                 NodeKind::Leaf => break None,
                 NodeKind::Expanded => {}
             }
             if node != ROOT
                 && let Some(result) = here.bounds.proven()
             {
-                break Some(result);
+                break Some(Worth::plain(result));
             }
             let edge = match self.choose(node) {
                 Choice::Tried(edge) => edge,
@@ -83,13 +87,13 @@ impl Tree {
             path.push(passed);
             node = self.child(passed, &state);
             if self.config.graph && self.knows_better(node, searched, &path) {
-                break Some(self.arena.node(node).mean_value());
+                break Some(Worth::plain(self.arena.node(node).mean_value()));
             }
         };
         match known {
             None => Selected::Leaf(PendingLeaf { epoch: self.epoch, node, path, state }),
-            Some(value) => {
-                self.backup(&path, value);
+            Some(worth) => {
+                self.backup(&path, worth);
                 self.return_walk(state, path);
                 Selected::Terminal
             }
@@ -104,7 +108,8 @@ impl Tree {
             let arena = &mut self.arena;
             self.table.node_of(state, || arena.push(Node::reached(result_of(state))))
         } else if known == NO_NODE {
-            self.arena.push(Node::reached(result_of(state)))
+            let end = Worth::of_end(&self.config, state);
+            self.reach(end)
         } else {
             return known;
         };

@@ -36,8 +36,11 @@ pub struct ChildStats {
     pub action: usize,
     /// N: simulations that began with this move.
     pub visits: u32,
-    /// Q: their mean value for the root's player; 0 without a visit.
+    /// Q: their mean value for the root's player, what the search strives for; 0 without a visit.
     pub q: Value,
+    /// Their mean result for the root's player: Q, unless points count too
+    /// ([`score_utility`](crate::SearchConfig::score_utility)).
+    pub result: Value,
     /// Standard deviation of those values, in [0, 1]; 0 below two visits.
     pub q_stdev: f32,
     /// P as the search used it: temperature and noise included.
@@ -49,7 +52,8 @@ pub struct ChildStats {
 }
 
 impl ChildStats {
-    pub(crate) fn of(mv: &RootMove, edge: Option<&Edge>) -> ChildStats {
+    /// `result` where it is not Q.
+    pub(crate) fn of(mv: &RootMove, edge: Option<&Edge>, result: Option<f32>) -> ChildStats {
         let (visits, q) = edge.map_or((0, 0.0), |e| (e.visits, e.q_or(0.0)));
         let spread = edge
             .filter(|e| e.visits > 1)
@@ -58,6 +62,7 @@ impl ChildStats {
             action: mv.action as usize,
             visits,
             q: Value::new(q),
+            result: Value::new(result.unwrap_or(q)),
             q_stdev: spread,
             prior: mv.prior,
             raw_prior: mv.raw_prior,

@@ -2,10 +2,11 @@
 
 use tengen_rules::{GameState, LegalMask, Value};
 
-use crate::arena::{Arena, Edge, NO_ACTION, Node, NodeKind, ROOT};
+use crate::arena::{Arena, Edge, NO_ACTION, NO_NODE, Node, NodeKind, ROOT};
 use crate::gumbel::{Arm, considered_visits};
 use crate::select::Step;
 use crate::transposition::Table;
+use crate::utility::Worth;
 use crate::{ChildStats, MoveLimits, RootStats, SearchConfig};
 
 /// A search tree over one position.
@@ -63,7 +64,7 @@ impl Tree {
     pub fn new(root: GameState, config: &SearchConfig) -> Tree {
         let mut tree = Tree {
             config: config.clone(),
-            arena: Arena::new(root.size().actions()),
+            arena: Arena::new(root.size().actions(), config.score_utility > 0.0),
             state: root,
             limits: MoveLimits::default(),
             table: Table::default(),
@@ -74,8 +75,8 @@ impl Tree {
             epoch: 0,
             scratch: Scratch::default(),
         };
-        let node = Node::reached(result_of(&tree.state));
-        tree.arena.push(node);
+        let end = Worth::of_end(config, &tree.state);
+        tree.reach(end);
         tree.table.enter_root(&tree.state, config.graph);
         tree
     }
@@ -118,17 +119,35 @@ impl Tree {
         let children = self
             .root_moves
             .iter()
-            .map(|mv| ChildStats::of(mv, edges.get(mv.edge as usize)))
+            .map(|mv| {
+                let edge = edges.get(mv.edge as usize);
+                let apart = edge.filter(|e| e.child != NO_NODE && e.visits > 0);
+                let result = apart
+                    .filter(|_| self.config.score_utility > 0.0)
+                    .map(|edge| -self.arena.mean_result(edge.child));
+                ChildStats::of(mv, edge, result)
+            })
             .collect();
         RootStats {
             visits: root.visits,
-            value: Value::new(root.bounds.proven().unwrap_or_else(|| root.mean_value())),
-            raw_value: Value::new(root.own_value),
+            value: Value::new(root.bounds.proven().unwrap_or_else(|| self.arena.mean_result(ROOT))),
+            raw_value: Value::new(self.arena.results(ROOT).map_or(root.own_value, |r| r.own)),
             children,
             winner: if self.config.gumbel { self.halving_winner() } else { None },
             noised: self.noised,
             proven: root.bounds.proven().map(Value::new),
         }
+    }
+
+    /// Adds a node just reached, with what it is worth where the game is over there.
+    pub(crate) fn reach(&mut self, end: Option<Worth>) -> u32 {
+        let mut node = Node::reached(end.map(|worth| worth.result));
+        node.own_value = end.map_or(0.0, |worth| worth.utility);
+        let index = self.arena.push(node);
+        if let (Some(results), Some(worth)) = (self.arena.results_mut(index), end) {
+            results.own = worth.result;
+        }
+        index
     }
 
     /// The edge of a root move, where it has one.

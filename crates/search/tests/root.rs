@@ -125,6 +125,7 @@ fn root_of(visits: &[u32]) -> RootStats {
         action,
         visits,
         q: Value::DRAW,
+        result: Value::DRAW,
         q_stdev: 0.0,
         prior,
         raw_prior: prior,

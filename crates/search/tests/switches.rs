@@ -76,7 +76,8 @@ fn a_pass_that_wins_is_proven_and_played_however_it_looks() {
 
 fn child(action: usize, visits: u32, q: f32, q_stdev: f32) -> ChildStats {
     let (prior, raw_prior) = (0.25, 0.25);
-    ChildStats { action, visits, q: Value::new(q), q_stdev, prior, raw_prior, proven: None }
+    let q = Value::new(q);
+    ChildStats { action, visits, q, result: q, q_stdev, prior, raw_prior, proven: None }
 }
 
 fn root_of(children: Vec<ChildStats>) -> RootStats {

@@ -44,6 +44,7 @@ mod tests {
             action: 2 * action,
             visits: 0,
             q: Value::new(0.0),
+            result: Value::new(0.0),
             q_stdev: 0.0,
             prior: 0.5,
             raw_prior,
