@@ -103,8 +103,7 @@ impl Batch {
         let legal = &self.legal[row * actions..][..actions];
         let policy = &self.policy[row * actions..][..actions];
         if legal.iter().all(|&x| x == 0.0) {
-            let remedy =
-                "the game went on after its end: withdraw it (tengen store fsck finds such games)";
+            let remedy = "the game went on after its end: `tengen store fsck` names what is damaged, `tengen rollback` takes a network's games out";
             return Err(("no move is legal".to_owned(), remedy));
         }
         let astray = legal.iter().zip(policy).position(|(&legal, &pi)| legal == 0.0 && pi > 0.0);
@@ -118,7 +117,7 @@ impl Batch {
         }
         let sum: f32 = policy.iter().sum();
         if (sum - 1.0).abs() > 1e-3 {
-            let remedy = "the stored search is damaged: withdraw the game";
+            let remedy = "the stored search is damaged: `tengen store fsck` names what is, `tengen rollback` takes a network's games out";
             return Err((format!("π sums to {sum}"), remedy));
         }
         // An empty board with White to move is all zeros in AlphaGo Zero's planes.
@@ -179,5 +178,40 @@ impl Batch {
             put(&mut self.short_term, values);
             self.has_short_term[row] = 1.0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One sound row: π on the pass, two of four points occupied.
+    fn sound() -> Batch {
+        let size = BoardSize::square(2).unwrap();
+        let mut batch = Batch::blank(FeatureSet::Agz, size, 1);
+        batch.planes[0] = 1.0;
+        batch.legal = vec![0.0, 0.0, 1.0, 1.0, 1.0];
+        batch.policy = vec![0.0, 0.0, 0.0, 0.25, 0.75];
+        batch
+    }
+
+    #[test]
+    fn a_row_that_contradicts_itself_is_named() {
+        assert_eq!(sound().check(0), Ok(()));
+        let wrong = |spoil: fn(&mut Batch)| {
+            let mut batch = sound();
+            spoil(&mut batch);
+            batch.check(0).unwrap_err().0
+        };
+        assert_eq!(wrong(|batch| batch.legal.fill(0.0)), "no move is legal");
+        assert_eq!(wrong(|batch| batch.policy[3] = 0.5), "π sums to 1.25");
+        let shifted = wrong(|batch| batch.policy.rotate_left(3));
+        assert_eq!(shifted, "π gives 0.25 to action 0, which the mask forbids");
+        assert!(wrong(|batch| batch.planes.fill(0.0)).contains("all planes are zero"));
+        // Nothing on the board and White to move: AlphaGo Zero's planes are all zero, and right.
+        let mut empty = sound();
+        empty.planes.fill(0.0);
+        empty.legal.fill(1.0);
+        assert_eq!(empty.check(0), Ok(()));
     }
 }

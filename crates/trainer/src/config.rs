@@ -362,6 +362,16 @@ mod tests {
     }
 
     #[test]
+    fn every_key_stands_in_the_documentation() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/training.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let config = serde_json::to_value(TrainerConfig::default()).unwrap();
+        for key in config.as_object().unwrap().keys() {
+            assert!(page.contains(&format!("`{key}`")), "docs/training.md says nothing of {key}");
+        }
+    }
+
+    #[test]
     fn an_unknown_key_is_refused() {
         let error = serde_json::from_str::<TrainerConfig>(r#"{"learing_rate": 0.1}"#).unwrap_err();
         assert!(error.to_string().contains("learing_rate"), "{error}");
