@@ -92,6 +92,42 @@ fn a_worker_plays_the_best_network_and_its_games_count_once_checked() {
     );
 }
 
+/// The whole way of docs/fleet.md: a run moves to a server, its folder names the server, the loop goes
+/// on there, and a worker that knows the address alone hands games in.
+#[test]
+fn a_run_moves_to_a_server_and_goes_on_there_with_a_worker_from_elsewhere() {
+    let Some(server) = tengen_store::testing::PgServer::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (config, run) = (config(folder.path()), folder.path().join("run"));
+    run_loop(&config, &run, "1");
+    let url = server.url(&server.fresh_schema());
+    let dir = run.to_str().unwrap();
+    let moved = json(&["store", "move", "--from", dir, "--to", &url, "--json"]);
+    std::fs::write(run.join("store.url"), format!("{url}\n")).unwrap();
+    let before = status(dir)["games"].as_u64().unwrap();
+    assert_eq!(moved["games"], before);
+    run_loop(&config, &run, "3");
+    let middle = status(&url)["games"].as_u64().unwrap();
+    assert!(middle > before, "the loop plays on the server");
+    let janitor = Process::start(&["janitor", "--store", dir]);
+    let spool = folder.path().join("spool");
+    let worker = Process::start(
+        &[
+            &["selfplay", "--store", &url, "--spool", spool.to_str().unwrap()][..],
+            &["--workers", "1", "--json"],
+        ]
+        .concat(),
+    );
+    wait_until("games", || status(&url)["games"].as_u64().unwrap() >= middle + 3);
+    let worker: Value = serde_json::from_str(&worker.stop()).unwrap();
+    wait_until("an empty inbox", || status(&url)["inbox"] == 0);
+    janitor.stop();
+    let played = worker["games"].as_u64().unwrap();
+    assert_eq!(status(&url)["games"].as_u64().unwrap(), middle + played);
+    let check = json(&["store", "fsck", "--run", dir, "--json"]);
+    assert_eq!(check["ok"], true, "{check}");
+}
+
 #[test]
 fn a_draining_run_sends_its_workers_home_and_a_paused_one_lets_them_wait() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,69 +1,63 @@
 //! Where a run is: a folder on this machine, or a schema on a PostgreSQL server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tengen_fleet::Connect;
 use tengen_store::{RunRow, Store, Upstream, UpstreamError};
 
-use crate::run_dir::RunDir;
+use crate::run_dir::{RunDir, from_environment};
 
 /// A run's address on the command line.
 #[derive(Clone, Debug)]
-pub struct Place(String);
+pub struct Place {
+    /// `postgres://…`, or the file of a store.
+    store: String,
+    /// The run's folder of network files, where it is on this machine.
+    networks: Option<PathBuf>,
+}
 
 impl Place {
     /// Reads `postgres://…`, a run's folder, or `env:NAME`, which takes either from an environment
-    /// variable: a process list shows arguments, and addresses may hold passwords.
+    /// variable.
     pub fn parse(text: &str) -> Result<Self> {
-        let place = match text.strip_prefix("env:") {
-            Some(name) => std::env::var(name)
-                .with_context(|| format!("--store {text}: no such environment variable"))?,
-            None => text.to_owned(),
-        };
-        let place = Self(place);
-        if !place.is_server() && !place.folder().exists() {
-            bail!("no run at {}: give postgres://… or a run's folder", place.0);
+        let address = from_environment(text).with_context(|| format!("--store {text}"))?;
+        if is_server(&address) {
+            return Ok(Self { store: address, networks: None });
         }
-        Ok(place)
-    }
-
-    fn is_server(&self) -> bool {
-        self.0.starts_with("postgres://") || self.0.starts_with("postgresql://")
-    }
-
-    fn folder(&self) -> RunDir {
-        RunDir::new(&self.0)
+        let folder = RunDir::new(&address);
+        if !folder.exists() {
+            bail!("no run at {address}: give postgres://… or a run's folder");
+        }
+        let file = || folder.database().display().to_string();
+        let store = folder.server()?.unwrap_or_else(file);
+        Ok(Self { store, networks: Some(folder.networks()) })
     }
 
     /// The folder of the run's network files, where it is on this machine.
-    pub fn networks(&self) -> Option<std::path::PathBuf> {
-        (!self.is_server()).then(|| self.folder().networks())
+    pub fn networks(&self) -> Option<PathBuf> {
+        self.networks.clone()
     }
 
     /// The run's store, for a process that may do everything with it.
     pub fn open(&self) -> Result<(Store, RunRow)> {
-        if !self.is_server() {
-            return self.folder().open_existing();
-        }
-        let store = Store::open_any(&self.0)?;
+        let store = Store::open_any(&self.store)?;
         let run = store.run()?.with_context(|| format!("no run in {} yet", store.place()))?;
         Ok((store, run))
     }
 
     /// Connects as a worker, which may do little, again whenever asked.
     pub fn connector(&self) -> Connect {
-        if self.is_server() {
-            let url = self.0.clone();
-            return Box::new(move || connect_server(&url));
+        let store = self.store.clone();
+        if is_server(&store) {
+            return Box::new(move || connect_server(&store));
         }
-        let file = self.folder().database();
-        Box::new(move || connect_file(&file))
+        Box::new(move || Ok(Box::new(Store::open(Path::new(&store))?) as Box<dyn Upstream>))
     }
 }
 
-fn connect_file(file: &Path) -> Result<Box<dyn Upstream>, UpstreamError> {
-    Ok(Box::new(Store::open(file)?) as Box<dyn Upstream>)
+fn is_server(address: &str) -> bool {
+    address.starts_with("postgres://") || address.starts_with("postgresql://")
 }
 
 #[cfg(feature = "postgres")]
