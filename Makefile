@@ -1,6 +1,6 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
-.PHONY: quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
+.PHONY: test-fleet quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
 	bench-search bench-parallel fuzz store-accept store-speed move-runs
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
@@ -33,6 +33,11 @@ lint:
 ## Fifty random kill -9s of a running loop, the store checked after each (minutes).
 soak: build
 	python3 scripts/kill_soak.py --binary target/release/tengen --kills 50
+
+## Sixteen workers on a link that cuts every fifth answer, forty kill -9s, five crashes of the server
+## (needs PostgreSQL's programs; minutes).
+test-fleet:
+	$(CARGO) test --locked -p tengen-fleet --test chaos -- --ignored --nocapture
 
 ## One game each at 5×5 and 9×9 against GNU Go (Debian package gnugo).
 gnugo: build

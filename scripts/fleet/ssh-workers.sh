@@ -8,9 +8,9 @@ action="${1:?start or stop}"
 shift
 for box in "$@"; do
     case "$action" in
-    # The run's address goes through standard input, so that no process list shows a password.
-    start) ssh "$box" 'read -r store; mkdir -p tengen-spool;
-        nohup tengen selfplay --store "$store" --spool tengen-spool >tengen-spool/out.log 2>&1 </dev/null &
+    # The run's address goes through standard input and the environment, so that no process list shows it.
+    start) ssh "$box" 'read -r TENGEN_STORE; export TENGEN_STORE; mkdir -p tengen-spool;
+        nohup tengen selfplay --store env:TENGEN_STORE --spool tengen-spool >tengen-spool/out.log 2>&1 </dev/null &
         echo $! >tengen-spool/pid' <<<"${TENGEN_STORE:?give the run, postgres://…}" ;;
     # One SIGTERM: the worker finishes, ships and exits within 20 s.
     stop) ssh "$box" 'kill "$(cat tengen-spool/pid)"' ;;

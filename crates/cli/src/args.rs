@@ -29,6 +29,11 @@ pub enum Command {
     Train(LoopArgs),
     /// Gate matches alone (`--config FILE`), and the gate's arithmetic.
     Gate(GateArgs),
+    /// Takes in what a fleet's workers hand in, hands networks out, and decides matches.
+    Janitor(crate::fleet::janitor::JanitorArgs),
+    /// A fleet's roles, workers and mode.
+    #[command(subcommand)]
+    Fleet(crate::fleet::operations::FleetCommand),
     /// Where a run stands.
     Status(RunArgs),
     /// A game of a running run, drawn in the terminal.
@@ -116,15 +121,73 @@ impl LoopArgs {
     }
 }
 
-/// `tengen selfplay`.
+/// `tengen selfplay`: beside the run's folder with `--config`, or from anywhere with `--store`.
 #[derive(Debug, Args)]
 pub struct SelfPlayArgs {
-    /// What the loop takes too.
-    #[command(flatten)]
-    pub job: LoopArgs,
-    /// Name of this worker: each process on a run has its own, and goes on where its games end.
-    #[arg(long, default_value = "worker-1")]
+    /// The config file, for a worker beside the run's folder.
+    #[arg(long, required_unless_present = "store", conflicts_with = "store")]
+    pub config: Option<PathBuf>,
+    /// The run to work for as a worker of a fleet (docs/fleet.md): `postgres://…`, or the run's folder.
+    #[arg(long)]
+    pub store: Option<String>,
+    /// With --store: folder for finished games until the run has them; each process has its own.
+    /// Default: data/spool/NAME.
+    #[arg(long, requires = "store")]
+    pub spool: Option<PathBuf>,
+    /// With --store: begins the worker's name. Default: the machine's name.
+    #[arg(long, requires = "store")]
+    pub name: Option<String>,
+    /// With --store: gigabytes of unsent games above which play pauses.
+    #[arg(long, requires = "store", default_value_t = 2.0)]
+    pub spool_gb: f64,
+    /// With --store: threads that play. Default: as the run's config says.
+    #[arg(long, requires = "store")]
+    pub workers: Option<usize>,
+    /// With --store: play no blocks of matches.
+    #[arg(long, requires = "store")]
+    pub no_matches: bool,
+    /// With --store: facts as JSON on standard output at the end.
+    #[arg(long, requires = "store")]
+    pub json: bool,
+    /// Name of this worker beside the run's folder: each process has its own, and goes on where its
+    /// games end.
+    #[arg(long, default_value = "worker-1", conflicts_with = "store")]
     pub worker: String,
+    /// Another folder for the run than the config names.
+    #[arg(long, conflicts_with = "store")]
+    pub run: Option<PathBuf>,
+    /// Another seed than the config names (new runs only).
+    #[arg(long, conflicts_with = "store")]
+    pub seed: Option<u64>,
+    /// Stop once the run holds this many games.
+    #[arg(long, conflicts_with = "store")]
+    pub until_games: Option<u64>,
+    /// Stop this invocation after so many minutes; 0 = never.
+    #[arg(long)]
+    pub until_minutes: Option<f64>,
+    /// Take a changed config for an existing run; the change is recorded.
+    #[arg(long, conflicts_with = "store")]
+    pub accept_config_change: bool,
+    /// Where the network is computed.
+    #[command(flatten)]
+    pub devices: DeviceArgs,
+}
+
+impl SelfPlayArgs {
+    /// The same as a part of the loop, for a worker beside the run's folder.
+    pub fn job(&self) -> Option<LoopArgs> {
+        Some(LoopArgs {
+            config: self.config.clone()?,
+            run: self.run.clone(),
+            seed: self.seed,
+            until_games: self.until_games,
+            until_steps: None,
+            until_minutes: self.until_minutes,
+            accept_config_change: self.accept_config_change,
+            device: self.devices.device.clone(),
+            precision: self.devices.precision,
+        })
+    }
 }
 
 /// `tengen gate`: a part of the loop, or a question about its arithmetic.
@@ -581,6 +644,10 @@ pub struct DoctorArgs {
     /// The folder that runs will lie in; it need not exist.
     #[arg(long, default_value = "data/runs")]
     pub dir: PathBuf,
+    /// Also whether a worker here would come through to this run: `postgres://…`, the run's folder, or
+    /// `env:NAME` for a variable with either.
+    #[arg(long, value_name = "STORE")]
+    pub fleet: Option<String>,
     /// Facts as JSON on standard output.
     #[arg(long)]
     pub json: bool,

@@ -18,7 +18,7 @@ use crate::players::{find_network, short};
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
 use crate::{
-    ablate, bench, doctor, engines, gate_stats, ladder, logging, matches, net_files, report,
+    ablate, bench, doctor, engines, fleet, gate_stats, ladder, logging, matches, net_files, report,
     scaling, sgf, status, store_move, suite, watch,
 };
 
@@ -27,9 +27,17 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Loop(args) => work(&args, Parts::ALL, LOOP_WORKER)?,
         Command::Selfplay(args) => {
-            check_worker(&args.worker)?;
-            let parts = Parts { generate: true, train: false, gate: false };
-            work(&args.job, parts, &args.worker)?;
+            if let Some(store) = &args.store {
+                fleet::worker::run(&args, store)?;
+            } else {
+                check_worker(&args.worker)?;
+                let parts = Parts { generate: true, train: false, gate: false };
+                work(
+                    &args.job().context("give --config FILE or --store RUN")?,
+                    parts,
+                    &args.worker,
+                )?;
+            }
         }
         Command::Train(args) => {
             work(&args, Parts { generate: false, train: true, gate: false }, LOOP_WORKER)?;
@@ -44,6 +52,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             let args = part.context("give --config FILE, or a question: llr, simulate")?;
             work(&args, Parts { generate: false, train: false, gate: true }, LOOP_WORKER)?;
         }
+        Command::Janitor(args) => fleet::janitor::run(&args)?,
+        Command::Fleet(what) => fleet::operations::run(&what)?,
         Command::Status(args) => status::print(&RunDir::new(args.run), args.json)?,
         Command::Watch(args) => watch::run(&args)?,
         Command::Ablate(args) => ablate::run(&args)?,

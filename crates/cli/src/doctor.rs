@@ -10,6 +10,7 @@ use tengen_network::{DeviceKind, Peaks, Precision, check_device, check_kernels, 
 use tengen_store::Store;
 
 use crate::args::DoctorArgs;
+use crate::fleet;
 
 /// Memory that a quickstart needs, with room.
 const MEMORY_WANTED_MIB: u64 = 512;
@@ -20,7 +21,7 @@ const SHARES: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.s
 
 /// One thing looked at.
 #[derive(Debug, Serialize)]
-struct Check {
+pub struct Check {
     name: String,
     ok: bool,
     /// Whether Tengen cannot do its work while this is not ok.
@@ -31,7 +32,8 @@ struct Check {
 }
 
 impl Check {
-    fn new(name: &str, needed: bool, ok: bool, found: String, remedy: &str) -> Self {
+    /// What was found, and what to do about it if that is not ok.
+    pub fn new(name: &str, needed: bool, ok: bool, found: String, remedy: &str) -> Self {
         let remedy = (!ok).then(|| remedy.to_owned());
         Self { name: name.to_owned(), ok, needed, found, remedy }
     }
@@ -46,6 +48,7 @@ pub fn run(args: &DoctorArgs) -> Result<bool> {
     checks.push(file_system(&args.dir));
     checks.push(disk(&args.dir));
     checks.push(sqlite(&args.dir));
+    checks.extend(args.fleet.as_deref().map(fleet::reach::check));
     let ok = checks.iter().all(|check| check.ok || !check.needed);
     if args.json {
         let peaks = Peaks::measure();

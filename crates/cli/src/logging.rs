@@ -12,11 +12,21 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts logging; with a run's folder also to its `log.jsonl`.
 pub fn init(run_dir: Option<&Path>) -> Result<()> {
+    start(run_dir, LevelFilter::WARN)
+}
+
+/// Starts logging for a process that nobody watches: what it does stands on stderr too, for whoever
+/// collects that.
+pub fn init_service(dir: Option<&Path>) -> Result<()> {
+    start(dir, LevelFilter::INFO)
+}
+
+fn start(run_dir: Option<&Path>, level: LevelFilter) -> Result<()> {
     let person = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false)
         .without_time()
-        .with_filter(LevelFilter::WARN);
+        .with_filter(level);
     let file = match run_dir {
         Some(dir) => {
             let path = dir.join("log.jsonl");

@@ -16,6 +16,7 @@ mod config;
 mod devices;
 mod doctor;
 mod engines;
+mod fleet;
 mod gate_stats;
 mod ladder;
 mod logging;

@@ -31,6 +31,31 @@ impl RunDir {
         self.0.join("tengen.db")
     }
 
+    /// The file that names the server where the run's store is, in place of a store in the folder:
+    /// `postgres://…`, or `env:NAME` for a variable that holds it.
+    pub fn server_file(&self) -> PathBuf {
+        self.0.join("store.url")
+    }
+
+    /// The server that keeps the run's store, if one does.
+    pub fn server(&self) -> Result<Option<String>> {
+        let path = self.server_file();
+        let told = || format!("the store's address in {}", path.display());
+        match std::fs::read_to_string(&path) {
+            Ok(text) => from_environment(text.trim()).map(Some).with_context(told),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(told),
+        }
+    }
+
+    /// Opens the store, in the folder or on its server.
+    pub fn open_store(&self) -> Result<Store> {
+        Ok(match self.server()? {
+            Some(server) => Store::open_any(&server)?,
+            None => Store::open(&self.database())?,
+        })
+    }
+
     /// The folder of network files.
     pub fn networks(&self) -> PathBuf {
         self.0.join("networks")
@@ -49,7 +74,7 @@ impl RunDir {
 
     /// Whether a run lies here.
     pub fn exists(&self) -> bool {
-        self.database().is_file()
+        self.database().is_file() || self.server_file().is_file()
     }
 
     /// Opens the store of a run that must exist.
@@ -57,7 +82,7 @@ impl RunDir {
         if !self.exists() {
             bail!("no run in {}: `tengen loop --config FILE` starts one there", self.0.display());
         }
-        let store = Store::open(&self.database())?;
+        let store = self.open_store()?;
         let run = store
             .run()?
             .with_context(|| format!("the store in {} holds no run yet", self.0.display()))?;
@@ -103,7 +128,7 @@ impl RunDir {
     /// Starts the run or goes on with it: the run's row and the first, untrained network.
     pub fn start(&self, config: &Config, accept_change: bool) -> Result<(Store, RunRow)> {
         self.create()?;
-        let mut store = Store::open(&self.database())?;
+        let mut store = self.open_store()?;
         let digest = config.digest()?;
         let run = match store.run()? {
             Some(run) if run.config_digest == digest => run,
@@ -169,6 +194,17 @@ impl RunDir {
         let id = save_network(&self.networks(), config, weights, meta)?.to_string();
         let file = format!("networks/{id}.safetensors");
         Ok((id, file))
+    }
+}
+
+/// An address as it is, or taken from the environment for `env:NAME`: process lists and files show
+/// arguments, and addresses may hold passwords.
+pub fn from_environment(text: &str) -> Result<String> {
+    match text.strip_prefix("env:") {
+        Some(name) => {
+            std::env::var(name).with_context(|| format!("{text}: no such environment variable"))
+        }
+        None => Ok(text.to_owned()),
     }
 }
 

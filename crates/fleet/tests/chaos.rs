@@ -15,11 +15,13 @@ use common::{TestHost, config, plan};
 use proxy::Proxy;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tengen_fleet::{Janitor, WorkerConfig, work};
+use tengen_fleet::{FleetError, Janitor, WorkerConfig, work};
 use tengen_store::testing::PgServer;
 use tengen_store::{NewRun, Store, Upstream, WorkerClient};
 
 const URL: &str = "TENGEN_CHAOS_URL";
+/// Games that may wait for the janitor.
+const AHEAD: u64 = 1000;
 const SPOOL: &str = "TENGEN_CHAOS_SPOOL";
 
 /// Not a test of its own: what a worker process does until it is killed or finds the file `stop`.
@@ -76,6 +78,7 @@ fn chaos(chaos: &Plan) {
             seed: 7,
         })
         .unwrap();
+    store.set_ahead_limit(Some(AHEAD)).unwrap();
     let socket = folder.path().join(".s.PGSQL.5432");
     let proxy = Proxy::new(&socket, &server.folder().join(".s.PGSQL.5432"), 0.2, 1);
     let url_over = |folder: &Path| {
@@ -87,7 +90,13 @@ fn chaos(chaos: &Plan) {
     let mut children: Vec<Child> =
         spools.iter().map(|spool| spawn(&through_proxy, spool)).collect();
     let mut janitor = Janitor::default();
-    let mut sweep = |store: &mut Store| janitor.sweep(store, &|_| Ok(plan()), None);
+    // The trainer keeps up with the janitor, and workers wait while the inbox is full: else sixteen of
+    // them on two cores play faster than one janitor replays.
+    let mut sweep = |store: &mut Store| -> Result<(), FleetError> {
+        janitor.sweep(store, &|_| Ok(plan()), None)?;
+        let last = store.counts()?.last_seq;
+        Ok(store.set_trained(last)?)
+    };
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for kill in 1..=chaos.kills {
         let until = Instant::now() + chaos.between;

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tengen_record::GameRecord;
-use tengen_store::Store;
 
 use super::args::ExportArgs;
 use crate::report;
@@ -17,7 +16,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     if !dir.exists() {
         bail!("no store in {}", args.run.display());
     }
-    let store = Store::open(&dir.database())?;
+    let store = dir.open_store()?;
     let games: Vec<(PathBuf, GameRecord)> = if args.imported {
         let last = store.import_counts()?.stored;
         let found = store.imported_games(last.saturating_sub(args.games), last)?;

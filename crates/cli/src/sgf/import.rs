@@ -41,7 +41,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     let paths = files::find(&args.paths)?;
     let dir = RunDir::new(&args.run);
     dir.create()?;
-    let mut store = Store::open(&dir.database())?;
+    let mut store = dir.open_store()?;
     let stop = Stop::install(0.0)?;
     let reader = Reader {
         files: &paths,

@@ -1,0 +1,103 @@
+//! A run's figures for Prometheus: `tengen fleet status --prometheus`, in its text format, for the
+//! textfile collector of node_exporter or any other that runs a command.
+
+use std::fmt::{Display, Write};
+
+use anyhow::Result;
+use tengen_store::Store;
+
+/// The text of one metric after another.
+#[derive(Default)]
+struct Exposition(String);
+
+impl Exposition {
+    fn metric(&mut self, name: &str, kind: &str, help: &str) {
+        self.line(format_args!("# HELP tengen_{name} {help}"));
+        self.line(format_args!("# TYPE tengen_{name} {kind}"));
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.metric(name, kind, help);
+        self.line(format_args!("tengen_{name} {value}"));
+    }
+
+    fn line(&mut self, line: impl Display) {
+        writeln!(self.0, "{line}").expect("a string takes any text");
+    }
+}
+
+/// A label's value as the format wants it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Everything that is worth a curve or an alert.
+pub fn text(store: &Store) -> Result<String> {
+    let (counts, run) = (store.counts()?, store.run()?);
+    let mut out = Exposition::default();
+    out.one("games_total", "counter", "Games of the run.", counts.games);
+    out.one("positions_total", "counter", "Training targets in them.", counts.positions);
+    out.one(
+        "inbox_games",
+        "gauge",
+        "Games handed in and not checked yet.",
+        store.waiting_uploads()?,
+    );
+    if let Some(run) = run {
+        let ahead = run.last_seq.saturating_sub(run.trained_seq);
+        out.one("games_ahead", "gauge", "Games past the trainer's cursor.", ahead);
+        if let Some(limit) = run.ahead_limit {
+            out.one("games_ahead_limit", "gauge", "What they may be.", limit);
+        }
+    }
+    let promotions = store.promotions()?.len();
+    out.one("promotions_total", "counter", "Moves of the best pointer.", promotions);
+    out.one("open_matches", "gauge", "Matches without a verdict.", store.open_matches()?.len());
+    let workers = store.workers()?;
+    type Figure = fn(&tengen_store::WorkerRow) -> f64;
+    let figures: [(&str, &str, &str, Figure); 4] = [
+        ("worker_games_total", "counter", "Games since it registered.", |w| w.counts.games as f64),
+        ("worker_evaluations_total", "counter", "Positions evaluated since.", |w| {
+            w.counts.evals as f64
+        }),
+        ("worker_unsound_games", "gauge", "Its games put aside.", |w| w.refused as f64),
+        ("worker_silent_seconds", "gauge", "Since it was heard of.", |w| w.silent_seconds),
+    ];
+    for (name, kind, help, figure) in figures {
+        out.metric(name, kind, help);
+        for worker in &workers {
+            let (label, device) = (escaped(&worker.name), escaped(&worker.device));
+            let value = figure(worker);
+            out.line(format_args!(
+                "tengen_{name}{{worker=\"{label}\",device=\"{device}\"}} {value}"
+            ));
+        }
+    }
+    out.metric("worker_state", "gauge", "1 for the state that holds: ok, suspect or blocked.");
+    for worker in &workers {
+        let (label, state) = (escaped(&worker.name), worker.state);
+        out.line(format_args!("tengen_worker_state{{worker=\"{label}\",state=\"{state}\"}} 1"));
+    }
+    Ok(out.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_store_has_its_figures_each_with_help_and_type() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("tengen.db")).unwrap();
+        let text = text(&store).unwrap();
+        assert!(
+            text.contains("# TYPE tengen_games_total counter\ntengen_games_total 0\n"),
+            "{text}"
+        );
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert!(name.starts_with("tengen_") && value.parse::<f64>().is_ok(), "{line}");
+        }
+        assert_eq!(escaped("a\"b\\c\nd"), r#"a\"b\\c\nd"#);
+    }
+}
