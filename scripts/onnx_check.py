@@ -33,7 +33,11 @@ def main():
         cases = json.loads(path.with_suffix(".json").read_text())
         for case in cases:
             planes = np.array(case["planes"], np.float32).reshape(case["shape"])
-            found = dict(zip(names, session.run(None, {"planes": planes})))
+            inputs = {"planes": planes}
+            if case["globals"]:
+                numbers = np.array(case["globals"], np.float32)
+                inputs["globals"] = numbers.reshape(len(planes), -1)
+            found = dict(zip(names, session.run(None, inputs)))
             if sorted(found) != sorted(case["outputs"]):
                 sys.exit(f"{path.name}: outputs {sorted(found)}, expected {sorted(case['outputs'])}")
             for name, expected in case["outputs"].items():

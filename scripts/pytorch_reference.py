@@ -52,12 +52,17 @@ class Block(nn.Module):
 
 
 class Stem(nn.Module):
-    def __init__(self, planes, channels):
+    def __init__(self, planes, numbers, channels):
         super().__init__()
         self.conv, self.bn = conv(planes, channels, 3), nn.BatchNorm2d(channels)
+        if numbers:
+            self.globals = nn.Linear(numbers, channels)
 
-    def forward(self, x):
-        return self.bn(self.conv(x)).relu()
+    def forward(self, x, numbers):
+        y = self.bn(self.conv(x))
+        if numbers is not None:
+            y = y + self.globals(numbers)[:, :, None, None]
+        return y.relu()
 
 
 class Policy(nn.Module):
@@ -117,15 +122,16 @@ class Value(nn.Module):
 class Net(nn.Module):
     def __init__(self, blocks, channels, own, hidden, pooled, everything):
         super().__init__()
-        self.stem = Stem(17, channels)
+        self.inputs = (60, 15) if everything else (17, 0)
+        self.stem = Stem(*self.inputs, channels)
         self.blocks = nn.ModuleList(
             Block(channels, pooled if i % 2 == 1 else 0) for i in range(blocks)
         )
         self.policy = Policy(channels, own, everything)
         self.value = Value(channels, own, hidden, everything)
 
-    def forward(self, planes):
-        x = self.stem(planes)
+    def forward(self, planes, numbers):
+        x = self.stem(planes, numbers)
         for block in self.blocks:
             x = block(x)
         return self.policy(x) | self.value(x)
@@ -148,13 +154,17 @@ def network(name, **shape):
             if ".bn" in key:
                 base = 1.0 if key.endswith("weight") else 0.0
                 parameter.copy_(base + 0.5 * torch.rand_like(parameter) - 0.25)
-    planes = (torch.rand(5, 17, 4, 3) < 0.3).float()
+    count, numbers = net.inputs
+    planes = (torch.rand(5, count, 4, 3) < 0.3).float()
+    given = 2 * torch.rand(5, numbers) - 1 if numbers else None
     tensors = {f"state.{k}": v.clone() for k, v in net.state_dict().items()}
     tensors["input.planes"] = planes
+    if given is not None:
+        tensors["input.globals"] = given
     net.eval()
-    tensors |= {f"answer.{k}": v.detach().clone() for k, v in net(planes).items()}
+    tensors |= {f"answer.{k}": v.detach().clone() for k, v in net(planes, given).items()}
     net.train()
-    outputs = net(planes)
+    outputs = net(planes, given)
     loss_of(outputs).backward()
     tensors |= {f"output.{k}": v.detach().clone() for k, v in outputs.items()}
     tensors |= {f"grad.{k}": v.grad.clone() for k, v in net.named_parameters()}

@@ -3,10 +3,11 @@
 use std::num::NonZeroUsize;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use tengen_features::{FeatureSet, encode};
+use tengen_features::{FeatureSet, encode, encode_globals};
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 use tengen_rules::BoardSize;
 
+use crate::layers::unpadded;
 use crate::{Net, NetworkConfig, NetworkError, Weights};
 
 /// A [`Net`] with its running statistics behind the seam: the reference for every faster
@@ -15,6 +16,8 @@ use crate::{Net, NetworkConfig, NetworkError, Weights};
 pub struct BurnEvaluator {
     net: Net,
     features: FeatureSet,
+    /// Inputs without a place on the board that it reads.
+    globals: usize,
     device: Device,
     max_batch: NonZeroUsize,
 }
@@ -35,36 +38,58 @@ impl BurnEvaluator {
         Ok(Self {
             net: Net::from_weights(config, weights, &device)?,
             features: config.features()?,
+            globals: config.globals()?,
             device,
             max_batch,
         })
     }
 
-    /// The evaluations of `leaves`, all of one `size`, in order.
-    fn evaluate_size(
-        &self,
-        size: BoardSize,
-        leaves: &[Leaf<'_>],
-    ) -> Result<Vec<Evaluation>, EvalError> {
-        let per_leaf = self.features.planes() * size.area();
-        let mut planes = vec![0.0; leaves.len() * per_leaf];
-        for (leaf, out) in leaves.iter().zip(planes.chunks_exact_mut(per_leaf)) {
-            encode(self.features, leaf.state, leaf.symmetry, out);
+    /// The evaluations of `leaves` in order, in one pass: where sizes differ, boards are padded to the
+    /// largest.
+    fn evaluate_together(&self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
+        let sizes: Vec<BoardSize> = leaves.iter().map(|leaf| leaf.state.size()).collect();
+        let height = sizes.iter().map(|size| size.height()).max().unwrap_or(0);
+        let width = sizes.iter().map(|size| size.width()).max().unwrap_or(0);
+        let (count, area) = (self.features.planes(), height * width);
+        let (mut planes, mut board) = (vec![0.0; leaves.len() * count * area], Vec::new());
+        for (leaf, out) in leaves.iter().zip(planes.chunks_exact_mut(count * area)) {
+            let size = leaf.state.size();
+            board.resize(count * size.area(), 0.0);
+            encode(self.features, leaf.state, leaf.symmetry, &mut board);
+            let lines = board.chunks_exact(size.width()).enumerate();
+            for (line, from) in lines {
+                let (plane, row) = (line / size.height(), line % size.height());
+                out[plane * area + row * width..][..size.width()].copy_from_slice(from);
+            }
         }
-        let shape = [leaves.len(), self.features.planes(), size.height(), size.width()];
+        let shape = [leaves.len(), count, height, width];
         let input = Tensor::<4>::from_data(TensorData::new(planes, shape), &self.device);
-        let output = self.net.forward(input);
+        let wide = self.globals;
+        let globals = (wide > 0).then(|| {
+            let mut globals = vec![0.0; leaves.len() * wide];
+            for (leaf, out) in leaves.iter().zip(globals.chunks_exact_mut(wide)) {
+                encode_globals(self.features, leaf.state, out);
+            }
+            Tensor::from_data(TensorData::new(globals, [leaves.len(), wide]), &self.device)
+        });
+        let output = match sizes.iter().all(|size| *size == sizes[0]) {
+            true => self.net.forward(input, globals),
+            false => self.net.forward_padded(input, globals, &sizes),
+        };
         let logits = read(output.policy_logits)?;
         let values = read(output.value)?;
         let scores = output.score.map(|score| read(score.mean)).transpose()?;
         let ownership = output.ownership_logits.map(|logits| read(logits.tanh())).transpose()?;
-        let rows = logits.chunks_exact(size.actions()).zip(values).zip(leaves).enumerate();
+        let rows = logits.chunks_exact(area + 1).zip(values).zip(leaves).enumerate();
         rows.map(|(row, ((logits, value), leaf))| {
-            let mut answer = Evaluation::from_logits(leaf, logits, value)?;
+            let size = leaf.state.size();
+            let mut own = unpadded(logits, width, size);
+            own.push(logits[area]);
+            let mut answer = Evaluation::from_logits(leaf, &own, value)?;
             answer.score = scores.as_ref().map(|scores| scores[row]);
-            answer.ownership = ownership
-                .as_ref()
-                .map(|all| turn_points_back(leaf, &all[row * size.area()..][..size.area()]));
+            answer.ownership = ownership.as_ref().map(|all| {
+                turn_points_back(leaf, &unpadded(&all[row * area..][..area], width, size))
+            });
             Ok(answer)
         })
         .collect()
@@ -92,12 +117,6 @@ impl LeafEvaluator for BurnEvaluator {
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
         check_batch(leaves, self.max_batch)?;
-        // One forward pass takes one board size, so neighbours of a size go together.
-        let runs = leaves.chunk_by(|a, b| a.state.size() == b.state.size());
-        let mut answers = Vec::with_capacity(leaves.len());
-        for run in runs {
-            answers.extend(self.evaluate_size(run[0].state.size(), run)?);
-        }
-        Ok(answers)
+        if leaves.is_empty() { Ok(Vec::new()) } else { self.evaluate_together(leaves) }
     }
 }

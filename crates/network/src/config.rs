@@ -36,6 +36,9 @@ pub struct NetworkConfig {
     pub pooling_blocks: Vec<usize>,
     /// Channels that such a block pools; 0 is a third of `channels`, KataGo's share. Default 0.
     pub pooling_channels: usize,
+    /// Adds to each of the stem's channels what a dense layer makes of the inputs without a place on
+    /// the board (komi, rules), as KataGo does; `go-1` has them as planes too. Default false.
+    pub global_inputs: bool,
     /// Adds to the policy head's channels, before its last convolution, what their own pooling says,
     /// as KataGo's policy head does. Default false, as in the paper.
     pub policy_pooling: bool,
@@ -64,6 +67,7 @@ impl Default for NetworkConfig {
             feature_set: FeatureSet::Agz.name().to_owned(),
             pooling_blocks: Vec::new(),
             pooling_channels: 0,
+            global_inputs: false,
             policy_pooling: false,
             ownership: false,
             score: false,
@@ -100,8 +104,13 @@ impl NetworkConfig {
                 self.blocks
             ));
         }
-        if let Err(error) = self.features() {
-            problems.push(format!("network.feature_set: {error}"));
+        match self.features() {
+            Err(error) => problems.push(format!("network.feature_set: {error}")),
+            Ok(set) if self.global_inputs && set.globals() == 0 => problems.push(format!(
+                "network.global_inputs is true, but network.feature_set {} has none",
+                set.name()
+            )),
+            Ok(_) => {}
         }
         problems
     }
@@ -130,6 +139,14 @@ impl NetworkConfig {
         if self.pooling_channels == 0 { (self.channels / 3).max(1) } else { self.pooling_channels }
     }
 
+    /// Inputs without a place on the board that the network reads.
+    ///
+    /// # Errors
+    /// [`NetworkError::UnknownFeatureSet`].
+    pub fn globals(&self) -> Result<usize, NetworkError> {
+        Ok(if self.global_inputs { self.features()?.globals() } else { 0 })
+    }
+
     /// Whether block `index` pools.
     #[must_use]
     pub fn pools(&self, index: usize) -> bool {
@@ -150,6 +167,9 @@ impl NetworkConfig {
         let mut list = TensorList::default();
         list.conv("stem.conv", [c, self.features()?.planes(), 3, 3]);
         list.norm("stem.bn", c);
+        if self.global_inputs {
+            list.dense("stem.globals", [c, self.globals()?]);
+        }
         for block in 0..self.blocks {
             for half in 1..=2 {
                 list.conv(&format!("blocks.{block}.conv{half}"), [c, c, 3, 3]);

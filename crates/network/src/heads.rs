@@ -5,7 +5,9 @@ use burn::nn::BatchNorm;
 use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, softplus};
 
-use crate::layers::{Conv, Dense, PointOut, Source, load_norm, pool, pool_with_size};
+use crate::layers::{
+    Conv, Dense, OnBoard, PointOut, Source, load_norm, on_board, pool, pool_with_size,
+};
 use crate::{NetworkConfig, NetworkError};
 
 /// Points of score that one unit of the score head's outputs stands for (KataGo's `scoremean_multiplier`).
@@ -130,20 +132,21 @@ pub(crate) fn answer(
     (policy, value): (&PolicyHead, &ValueHead),
     p: Tensor<4>,
     v: Tensor<4>,
+    boards: Option<&OnBoard>,
 ) -> NetOutput {
     let p = match &policy.pool {
         Some(bias) => {
-            let bias = bias.forward(pool_with_size(p.clone()));
-            relu(p + bias.unsqueeze_dim::<3>(2).unsqueeze_dim::<4>(3))
+            let bias = bias.forward(pool_with_size(p.clone(), boards));
+            on_board(relu(p + bias.unsqueeze_dim::<3>(2).unsqueeze_dim::<4>(3)), boards)
         }
         None => p,
     };
-    let pooled = pool(p.clone());
+    let pooled = pool(p.clone(), boards);
     let actions = |head: &ActionsOut| head.forward(p.clone(), pooled.clone());
 
     let batch = v.dims()[0];
     let ownership = value.ownership.as_ref().map(|head| head.forward(v.clone()).flatten(1, 3));
-    let hidden = relu(value.hidden.forward(pool(v)));
+    let hidden = relu(value.hidden.forward(pool(v, boards)));
     let score = value.score.as_ref().map(|head| {
         let out = head.forward(hidden.clone()).mul_scalar(SCORE_UNIT);
         let column = |at: usize| out.clone().narrow(1, at, 1).reshape([batch]);

@@ -6,6 +6,8 @@ use burn::tensor::module::{conv2d, linear};
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Tensor, TensorData};
 
+use tengen_rules::BoardSize;
+
 use crate::{HostTensor, NORM_EPSILON, NetworkError, Weights};
 
 /// How far one training batch moves the running statistics.
@@ -98,23 +100,84 @@ pub(crate) fn load_norm(from: &Source<'_>, name: &str) -> Result<BatchNorm, Netw
 
 /// What is known of a plane without its places: `[B, C, H, W]` to `[B, 2·C]`, the means over the
 /// board, then the maxima. This is what makes the heads independent of the board's size.
-pub(crate) fn pool(x: Tensor<4>) -> Tensor<2> {
-    let [batch, channels, height, width] = x.dims();
-    let flat = x.reshape([batch, channels, height * width]);
-    let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
-    let max = flat.max_dim(2).reshape([batch, channels]);
+pub(crate) fn pool(x: Tensor<4>, boards: Option<&OnBoard>) -> Tensor<2> {
+    let (mean, max) = mean_and_max(x, boards);
     Tensor::cat(vec![mean, max], 1)
 }
 
 /// As [`pool`], with what the board's size makes of the mean between mean and maximum:
 /// `[B, C, H, W]` to `[B, 3·C]`.
-pub(crate) fn pool_with_size(x: Tensor<4>) -> Tensor<2> {
+pub(crate) fn pool_with_size(x: Tensor<4>, boards: Option<&OnBoard>) -> Tensor<2> {
+    let [_, _, height, width] = x.dims();
+    let (mean, max) = mean_and_max(x, boards);
+    let sized = match boards {
+        Some(boards) => mean.clone() * boards.factors.clone(),
+        None => mean.clone().mul_scalar(size_factor(height * width)),
+    };
+    Tensor::cat(vec![mean, sized, max], 1)
+}
+
+/// Over the board, `[B, C]` each. Beyond a padded board's edge `x` is 0, and nowhere below.
+fn mean_and_max(x: Tensor<4>, boards: Option<&OnBoard>) -> (Tensor<2>, Tensor<2>) {
     let [batch, channels, height, width] = x.dims();
     let flat = x.reshape([batch, channels, height * width]);
-    let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
-    let max = flat.max_dim(2).reshape([batch, channels]);
-    let sized = mean.clone().mul_scalar(size_factor(height * width));
-    Tensor::cat(vec![mean, sized, max], 1)
+    let max = flat.clone().max_dim(2).reshape([batch, channels]);
+    let mean = match boards {
+        Some(boards) => flat.sum_dim(2).reshape([batch, channels]) * boards.shares.clone(),
+        None => flat.mean_dim(2).reshape([batch, channels]),
+    };
+    (mean, max)
+}
+
+/// `x` with zeros beyond the edges of padded boards.
+pub(crate) fn on_board(x: Tensor<4>, boards: Option<&OnBoard>) -> Tensor<4> {
+    match boards {
+        Some(boards) => x * boards.mask.clone(),
+        None => x,
+    }
+}
+
+/// What is board in a batch of boards that are padded to one size, each in the top-left corner.
+#[derive(Clone, Debug)]
+pub(crate) struct OnBoard {
+    /// `[B, 1, H, W]`, 1 on the board.
+    mask: Tensor<4>,
+    /// `[B, 1]`: one over the points of the board.
+    shares: Tensor<2>,
+    /// `[B, 1]`: [`size_factor`].
+    factors: Tensor<2>,
+}
+
+impl OnBoard {
+    /// Of boards of these `sizes` padded to `height` and `width`.
+    pub(crate) fn new(sizes: &[BoardSize], [height, width]: [usize; 2], device: &Device) -> Self {
+        let batch = sizes.len();
+        let column = |of: fn(usize) -> f32| {
+            let data = sizes.iter().map(|size| of(size.area())).collect::<Vec<f32>>();
+            Tensor::from_data(TensorData::new(data, [batch, 1]), device)
+        };
+        let mask = TensorData::new(board_mask(sizes, [height, width]), [batch, 1, height, width]);
+        Self {
+            mask: Tensor::from_data(mask, device),
+            shares: column(|area| 1.0 / area as f32),
+            factors: column(size_factor),
+        }
+    }
+}
+
+/// `[B, H, W]`: 1 on boards of these `sizes`, each in the top-left corner, else 0.
+pub(crate) fn board_mask(sizes: &[BoardSize], [height, width]: [usize; 2]) -> Vec<f32> {
+    let points = |size: &BoardSize| {
+        let (w, h) = (size.width(), size.height());
+        (0..height).flat_map(move |y| (0..width).map(move |x| f32::from(x < w && y < h)))
+    };
+    sizes.iter().flat_map(points).collect()
+}
+
+/// A row of numbers for the points of a board that is padded to `width`, without the padding.
+pub(crate) fn unpadded(row: &[f32], width: usize, size: BoardSize) -> Vec<f32> {
+    let lines = row.chunks(width).take(size.height());
+    lines.flat_map(|line| &line[..size.width()]).copied().collect()
 }
 
 /// KataGo's `(b − 14) / 10` for a board of `area` points, b² of them (Wu 2019, 3.3).

@@ -56,6 +56,9 @@ impl Net {
         let mut slots = Vec::new();
         slots.push(("stem.conv.weight".into(), Slot::Four(&self.stem.conv.weight)));
         push_norm(&mut slots, "stem.bn", &self.stem.bn);
+        if let Some(globals) = &self.stem.globals {
+            push_dense(&mut slots, "stem.globals", globals);
+        }
         for (i, block) in self.blocks.iter().enumerate() {
             let halves = [(&block.conv1, &block.bn1), (&block.conv2, &block.bn2)];
             for (half, (conv, norm)) in (1..).zip(halves) {

@@ -97,6 +97,7 @@ fn shape_of(weights: &Weights, features: FeatureSet) -> Result<NetworkConfig, Ne
         feature_set: features.name().to_owned(),
         pooling_blocks,
         pooling_channels,
+        global_inputs: has("stem.globals.weight"),
         policy_pooling: has("policy.pool.weight"),
         ownership: has("value.ownership.weight"),
         score: has("value.score.weight"),

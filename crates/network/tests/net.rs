@@ -4,6 +4,7 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use tengen_network::{DeviceKind, Net, NetworkConfig, Weights, init_seeded};
+use tengen_rules::BoardSize;
 
 fn small() -> NetworkConfig {
     NetworkConfig {
@@ -42,7 +43,7 @@ fn one_network_answers_boards_of_every_shape_with_finite_numbers() {
     let device = DeviceKind::Cpu.device().unwrap();
     let net = init_seeded(&small(), 1, &device).unwrap();
     for (batch, height, width) in [(1, 2, 2), (3, 5, 7), (2, 9, 9), (1, 19, 19)] {
-        let output = net.forward(planes(batch, height, width, &device));
+        let output = net.forward(planes(batch, height, width, &device), None);
         assert_eq!(output.policy_logits.dims(), [batch, height * width + 1]);
         assert_eq!(output.value.dims(), [batch]);
         assert!(numbers(output.policy_logits).iter().all(|l| l.is_finite()));
@@ -58,7 +59,7 @@ fn training_moves_the_running_statistics_and_answering_does_not() {
         (DeviceKind::Cpu.training_device().unwrap(), true),
     ] {
         let net = Net::from_weights(&small(), &weights, &device).unwrap();
-        let _ = net.forward(planes(4, 5, 5, &device));
+        let _ = net.forward(planes(4, 5, 5, &device), None);
         let after = net.to_weights();
         for (name, tensor) in &weights.0 {
             let moved = after.0[name] != *tensor;
@@ -73,16 +74,61 @@ fn in_inference_an_answer_does_not_depend_on_its_neighbours_in_the_batch() {
     let net = init_seeded(&small(), 4, &device).unwrap();
     let together = planes(3, 5, 5, &device);
     let alone = together.clone().narrow(0, 1, 1);
-    let all = numbers(net.forward(together).policy_logits);
-    let one = numbers(net.forward(alone).policy_logits);
+    let all = numbers(net.forward(together, None).policy_logits);
+    let one = numbers(net.forward(alone, None).policy_logits);
     for (a, b) in all[26..52].iter().zip(&one) {
         assert!((a - b).abs() < 1e-5, "{a} {b}");
     }
 }
 
+#[test]
+fn boards_of_several_sizes_padded_to_one_are_judged_as_each_alone() {
+    let device = DeviceKind::Cpu.device().unwrap();
+    let config = NetworkConfig {
+        pooling_blocks: vec![1],
+        policy_pooling: true,
+        ownership: true,
+        score: true,
+        ..small()
+    };
+    let mut weights = config.init_weights(4).unwrap();
+    for (name, tensor) in &mut weights.0 {
+        // Off-board points would be seen at once.
+        if name.ends_with(".beta") || name.ends_with(".bias") {
+            tensor.data.fill(0.7);
+        }
+    }
+    let net = Net::from_weights(&config, &weights, &device).unwrap();
+    let sizes = [(9, 9), (5, 5), (7, 4), (2, 9)].map(|(w, h)| BoardSize::new(w, h).unwrap());
+    let boards = sizes.map(|size| planes(1, size.height(), size.width(), &device));
+    let padded = boards.clone().map(|board| {
+        let [_, _, height, width] = board.dims();
+        Tensor::zeros([1, 17, 9, 9], &device)
+            .slice_assign([0..1, 0..17, 0..height, 0..width], board)
+    });
+    let together = net.forward_padded(Tensor::cat(padded.to_vec(), 0), None, &sizes);
+    let logits = numbers(together.policy_logits);
+    let (values, score) = (numbers(together.value), numbers(together.score.unwrap().mean));
+    let owners = numbers(together.ownership_logits.unwrap());
+    for (at, (board, size)) in boards.into_iter().zip(sizes).enumerate() {
+        let alone = net.forward(board, None);
+        let near = |a: f32, b: f32| assert!((a - b).abs() < 1e-5 * b.abs().max(1.0), "{a} {b}");
+        let (policy, owner) =
+            (numbers(alone.policy_logits), numbers(alone.ownership_logits.unwrap()));
+        for point in 0..size.area() {
+            let padded = point / size.width() * 9 + point % size.width();
+            near(logits[at * 82 + padded], policy[point]);
+            near(owners[at * 81 + padded], owner[point]);
+        }
+        near(logits[at * 82 + 81], policy[size.area()]);
+        near(values[at], numbers(alone.value)[0]);
+        near(score[at], numbers(alone.score.unwrap().mean)[0]);
+    }
+}
+
 /// A loss in which every output has its own weight.
 fn loss(net: &Net, device: &Device) -> Tensor<1> {
-    let output = net.forward(planes(3, 4, 4, device));
+    let output = net.forward(planes(3, 4, 4, device), None);
     let logits = output.policy_logits.reshape([51]);
     let ramp: Vec<f32> = (0..51).map(|i| (i as f32 * 0.37).sin()).collect();
     let ramp = Tensor::from_data(TensorData::new(ramp, [51]), device);

@@ -96,22 +96,28 @@ fn check_outputs(output: &NetOutput, expected: &BTreeMap<String, Vec<f32>>, what
 fn outputs_gradients_and_statistics_agree_for_every_kind_of_block_and_head() {
     for (name, bytes) in FIXTURES {
         let file = SafeTensors::deserialize(bytes).unwrap();
-        let (config, weights) = import_pytorch(&state_dict(&file), FeatureSet::Agz).unwrap();
+        let set = if name == "everything" { FeatureSet::Go } else { FeatureSet::Agz };
+        let (config, weights) = import_pytorch(&state_dict(&file), set).unwrap();
         assert_eq!(config.pooling_blocks, if name == "plain" { vec![] } else { vec![1] });
         assert_eq!(config.ownership, name == "everything");
-        let planes = part(&file, "input.").remove("planes").unwrap();
+        let mut inputs = part(&file, "input.");
+        let planes = inputs.remove("planes").unwrap();
+        let globals = inputs.remove("globals").unwrap_or_default();
 
         let device = DeviceKind::Cpu.device().unwrap();
         let net = Net::from_weights(&config, &weights, &device).unwrap();
-        let data = TensorData::new(planes.clone(), [5, 17, 4, 3]);
-        let answer = net.forward(Tensor::<4>::from_data(data, &device));
+        let data = TensorData::new(planes.clone(), [5, set.planes(), 4, 3]);
+        let given = (set.globals() > 0).then(|| {
+            Tensor::<2>::from_data(TensorData::new(globals.clone(), [5, set.globals()]), &device)
+        });
+        let answer = net.forward(Tensor::<4>::from_data(data, &device), given);
         check_outputs(&answer, &part(&file, "answer."), &format!("{name}, answering"));
 
         let through_burn = TrainingNet::through_burn(&config, DeviceKind::Cpu).unwrap();
         let ours = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
         for (pass, mut training) in [("burn", through_burn), ("ours", ours)] {
             let what = format!("{name}, {pass}");
-            let traced = training.forward(&weights, &planes, [5, 4, 3]).unwrap();
+            let traced = training.forward(&weights, &planes, &globals, [5, 4, 3]).unwrap();
             check_outputs(&traced.output, &part(&file, "output."), &what);
             let grads = loss(&traced.output).backward();
             let gradients = training.gradients(&traced, &grads).unwrap();

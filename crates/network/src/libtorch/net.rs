@@ -1,10 +1,11 @@
 //! The folded network as LibTorch tensors, and its forward pass.
 
 use tch::{Device, Kind, TchError, Tensor};
+use tengen_rules::BoardSize;
 
 use super::Place;
 use crate::heads::SCORE_UNIT;
-use crate::layers::size_factor;
+use crate::layers::{board_mask, size_factor};
 use crate::native::fold::{Dense, FoldedConv, FoldedNet};
 
 /// Largest relative difference that cuDNN's fused convolution may have from the plain one before
@@ -15,6 +16,8 @@ const FUSED_TOLERANCE: f64 = 0.05;
 #[derive(Debug)]
 pub(super) struct Net {
     stem: Conv,
+    /// From the inputs without a place on the board to a bias for each of the stem's channels.
+    globals: Option<Layer>,
     blocks: Vec<[Conv; 2]>,
     /// What each block's pooled channels tell the others, where it pools.
     pools: Vec<Option<Layer>>,
@@ -44,6 +47,7 @@ impl Net {
         let maybe = |dense: &Option<Dense>| dense.as_ref().map(layer).transpose();
         Ok(Self {
             stem: conv(&net.stem, planes)?,
+            globals: maybe(&net.globals)?,
             blocks,
             pools: net.pools.iter().map(maybe).collect::<Result<_, _>>()?,
             heads: Layer::new(&net.heads.weights, &net.heads.bias, place.device)?,
@@ -64,6 +68,7 @@ impl Net {
         let maybe = |layer: &Option<Layer>| layer.as_ref().map(Layer::share);
         Self {
             pools: self.pools.iter().map(maybe).collect(),
+            globals: maybe(&self.globals),
             policy_pool: maybe(&self.policy_pool),
             value_score: maybe(&self.value_score),
             value_ownership: maybe(&self.value_ownership),
@@ -84,34 +89,55 @@ impl Net {
         (self.value_score.is_some(), self.value_ownership.is_some())
     }
 
-    /// Judges `planes`, `[B, planes, H, W]` in channels-last order and in the tower's numbers.
+    /// Judges `planes`, `[B, planes, H, W]` in channels-last order and in the tower's numbers, and
+    /// `globals`, `[B, globals]` in `f32`, where its feature set has such. Where sizes differ, `boards` says
+    /// what is board.
     ///
     /// Answers rows in `f32`: logits of the points and of the pass, the value, the score in points if there
     /// is that head, and the points' ownership if there is that head and it is asked for.
-    pub(super) fn forward(&self, planes: &Tensor, ownership: bool) -> Result<Tensor, TchError> {
-        let mut x = self.stem.relu(planes)?;
+    pub(super) fn forward(
+        &self,
+        planes: &Tensor,
+        globals: Option<&Tensor>,
+        boards: Option<&OnBoard>,
+        ownership: bool,
+    ) -> Result<Tensor, TchError> {
+        let mut x = match (&self.globals, globals) {
+            (Some(told), Some(globals)) => tell(&self.stem.plain(planes)?, &told.apply(globals)?)?,
+            _ => self.stem.relu(planes)?,
+        };
+        on_board(&mut x, boards)?;
         for ([first, second], pool) in self.blocks.iter().zip(&self.pools) {
-            let inner = match pool {
+            let mut inner = match pool {
                 None => first.relu(&x)?,
-                Some(told) => pool_and_tell(&first.plain(&x)?, &told.weight, &told.bias)?,
+                Some(told) => pool_and_tell(&first.plain(&x)?, &told.weight, &told.bias, boards)?,
             };
+            on_board(&mut inner, boards)?;
             x = second.add_relu(&inner, &x)?;
+            on_board(&mut x, boards)?;
         }
         let (batch, channels, height, width) = x.size4()?;
         let points = height * width;
         // Channels-last: the rows of the product are there already. From here on in f32.
         let rows = x.f_permute([0, 2, 3, 1])?.f_reshape([batch * points, channels])?;
         let features = self.heads.apply(&rows.f_to_kind(Kind::Float)?)?.f_relu_()?;
-        let features = features.f_view([batch, points, self.policy + self.value])?;
+        let mut features = features.f_view([batch, points, self.policy + self.value])?;
+        let flat = boards.map(OnBoard::flat).transpose()?;
+        if let Some(mask) = &flat {
+            features = features.f_mul_(mask)?;
+        }
         let mut policy = features.f_narrow(2, 0, self.policy)?;
         if let Some(told) = &self.policy_pool {
-            let bias = told.apply(&pool_with_size(&policy, 1, points)?)?;
+            let bias = told.apply(&pool_with_size(&policy, 1, points, boards)?)?;
             policy = policy.f_add(&bias.f_unsqueeze(1)?)?.f_relu_()?;
+            if let Some(mask) = &flat {
+                policy = policy.f_mul_(mask)?;
+            }
         }
         let value = features.f_narrow(2, self.policy, self.value)?;
         let logits = self.policy_out.apply(&policy)?.f_view([batch, points])?;
-        let pass = self.policy_pass.apply(&pool(&policy)?)?;
-        let hidden = self.value_hidden.apply(&pool(&value)?)?.f_relu_()?;
+        let pass = self.policy_pass.apply(&pool(&policy, boards)?)?;
+        let hidden = self.value_hidden.apply(&pool(&value, boards)?)?.f_relu_()?;
         let mut row = vec![logits, pass, self.value_out.apply(&hidden)?.f_tanh_()?];
         if let Some(head) = &self.value_score {
             row.push(head.apply(&hidden)?.f_narrow(1, 0, 1)?.f_mul_scalar(f64::from(SCORE_UNIT))?);
@@ -129,28 +155,103 @@ pub(super) fn pool_and_tell(
     x: &Tensor,
     weight: &Tensor,
     bias: &Tensor,
+    boards: Option<&OnBoard>,
 ) -> Result<Tensor, TchError> {
-    let (batch, channels, height, width) = x.size4()?;
+    let (_, channels, height, width) = x.size4()?;
     let told = bias.size1()?;
-    let pooled = x.f_narrow(1, 0, channels - told)?.f_relu()?;
+    let mut pooled = x.f_narrow(1, 0, channels - told)?.f_relu()?;
+    on_board(&mut pooled, boards)?;
     let flat = pooled.f_flatten(2, 3)?.f_to_kind(Kind::Float)?;
-    let bias = pool_with_size(&flat, 2, height * width)?.f_linear(weight, Some(bias))?;
-    let bias = bias.f_view([batch, told, 1, 1])?.f_to_kind(x.kind())?;
-    let others = x.f_narrow(1, channels - told, told)?.f_add(&bias)?.f_relu()?;
+    let bias = pool_with_size(&flat, 2, height * width, boards)?.f_linear(weight, Some(bias))?;
+    let others = tell(&x.f_narrow(1, channels - told, told)?, &bias)?;
     Tensor::f_cat(&[pooled, others], 1)
+}
+
+/// `x`, `[B, C, H, W]`, with the `bias`, `[B, C]`, of each board, rectified.
+pub(super) fn tell(x: &Tensor, bias: &Tensor) -> Result<Tensor, TchError> {
+    let (batch, channels) = bias.size2()?;
+    let bias = bias.f_view([batch, channels, 1, 1])?.f_to_kind(x.kind())?;
+    x.f_add(&bias)?.f_relu()
 }
 
 /// `[B, …]` with the board's `points` on axis `axis` to `[B, 3·C]`: means over the board, means by size,
 /// maxima.
-fn pool_with_size(x: &Tensor, axis: i64, points: i64) -> Result<Tensor, TchError> {
-    let mean = x.f_mean_dim(axis, false, None::<Kind>)?;
-    let sized = mean.f_mul_scalar(f64::from(size_factor(points as usize)))?;
+fn pool_with_size(
+    x: &Tensor,
+    axis: i64,
+    points: i64,
+    boards: Option<&OnBoard>,
+) -> Result<Tensor, TchError> {
+    let mean = mean(x, axis, boards)?;
+    let sized = match boards {
+        Some(boards) => mean.f_mul(&boards.factors)?,
+        None => mean.f_mul_scalar(f64::from(size_factor(points as usize)))?,
+    };
     Tensor::f_cat(&[mean, sized, x.f_amax(axis, false)?], 1)
 }
 
+/// Means over the boards, which lie on `axis`; beyond their edges `x` is 0.
+fn mean(x: &Tensor, axis: i64, boards: Option<&OnBoard>) -> Result<Tensor, TchError> {
+    match boards {
+        Some(boards) => x.f_sum_dim_intlist(axis, false, None::<Kind>)?.f_mul(&boards.shares),
+        None => x.f_mean_dim(axis, false, None::<Kind>),
+    }
+}
+
+/// `x` with zeros beyond the edges of padded boards.
+fn on_board(x: &mut Tensor, boards: Option<&OnBoard>) -> Result<(), TchError> {
+    if let Some(boards) = boards {
+        *x = boards.alone(x)?;
+    }
+    Ok(())
+}
+
+/// What is board in a batch of boards that are padded to one size, each in the top-left corner.
+#[derive(Debug)]
+pub(super) struct OnBoard {
+    /// `[B, 1, H, W]` in the tower's numbers, 1 on the board.
+    mask: Tensor,
+    /// `[B, 1]`: one over the points of the board.
+    shares: Tensor,
+    /// `[B, 1]`: see [`size_factor`].
+    factors: Tensor,
+}
+
+impl OnBoard {
+    pub(super) fn new(
+        sizes: &[BoardSize],
+        [height, width]: [usize; 2],
+        place: &Place,
+    ) -> Result<Self, TchError> {
+        let put = |data: &[f32], shape: &[i64]| {
+            Tensor::f_from_slice(data)?.f_view(shape)?.f_to(place.device)
+        };
+        let column = |of: fn(usize) -> f32| {
+            let data: Vec<f32> = sizes.iter().map(|size| of(size.area())).collect();
+            put(&data, &[-1, 1])
+        };
+        let mask = put(&board_mask(sizes, [height, width]), &[-1, 1, height as i64, width as i64])?;
+        Ok(Self {
+            mask: mask.f_to_kind(place.numbers)?,
+            shares: column(|area| 1.0 / area as f32)?,
+            factors: column(size_factor)?,
+        })
+    }
+
+    /// `x` with zeros beyond the boards' edges.
+    pub(super) fn alone(&self, x: &Tensor) -> Result<Tensor, TchError> {
+        x.f_mul(&self.mask)
+    }
+
+    /// The mask as `[B, H·W, 1]` in `f32`.
+    fn flat(&self) -> Result<Tensor, TchError> {
+        self.mask.f_flatten(2, 3)?.f_transpose(1, 2)?.f_to_kind(Kind::Float)
+    }
+}
+
 /// `[B, points, C]` to `[B, 2·C]`: means over the board, then maxima.
-fn pool(x: &Tensor) -> Result<Tensor, TchError> {
-    Tensor::f_cat(&[x.f_mean_dim(1, false, None::<Kind>)?, x.f_amax(1, false)?], 1)
+fn pool(x: &Tensor, boards: Option<&OnBoard>) -> Result<Tensor, TchError> {
+    Tensor::f_cat(&[mean(x, 1, boards)?, x.f_amax(1, false)?], 1)
 }
 
 /// A dense layer in `f32`.

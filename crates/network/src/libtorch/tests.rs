@@ -91,7 +91,11 @@ fn every_option_agrees_with_the_native_pass_score_and_ownership_included() {
     let states = real_positions();
     let leaves = turned(&states);
     for (seed, (blocks, channels)) in [(0, 7), (1, 33), (3, 24)].into_iter().enumerate() {
-        let config = everything(config(blocks, channels));
+        let mut config = everything(config(blocks, channels));
+        if blocks < 2 {
+            config.feature_set = tengen_features::FeatureSet::Go.name().to_owned();
+            config.global_inputs = blocks == 1;
+        }
         let weights = random_weights(&config, seed as u64);
         let mut ours = libtorch(&config, &weights, Precision::F32).telling_ownership();
         let ours = ours.evaluate(&leaves).unwrap();

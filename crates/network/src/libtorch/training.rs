@@ -6,7 +6,7 @@
 
 use tch::{Kind, TchError, Tensor};
 
-use super::net::pool_and_tell;
+use super::net::{pool_and_tell, tell};
 use super::{Place, use_threads};
 use crate::layers::NORM_MOMENTUM;
 use crate::training::Features;
@@ -42,12 +42,13 @@ impl LibtorchBody {
         Self { place, blocks, last: None }
     }
 
-    /// Runs `planes`, `[B, planes, H, W]`, through the network of checked `weights`, each
-    /// normalisation with the statistics of the batch.
+    /// Runs `planes`, `[B, planes, H, W]`, and `globals`, `[B, globals]`, through the network of checked
+    /// `weights`, each normalisation with the statistics of the batch.
     pub(crate) fn forward(
         &mut self,
         weights: &Weights,
         planes: &[f32],
+        globals: &[f32],
         shape: [usize; 3],
     ) -> Result<Features, NetworkError> {
         self.take_all_cores();
@@ -60,8 +61,16 @@ impl LibtorchBody {
             rows.f_view([batch, height, width, -1])?.f_permute([0, 3, 1, 2])
         };
         let input = input().map_err(|error| self.place.error(&error))?;
+        let given = || -> Result<Option<Tensor>, TchError> {
+            if globals.is_empty() {
+                return Ok(None);
+            }
+            let globals = Tensor::f_from_slice(globals)?.f_view([batch, -1])?;
+            Ok(Some(globals.f_to(self.place.device)?))
+        };
+        let globals = given().map_err(|error| self.place.error(&error))?;
         let mut pass = Forward { place: self.place, weights, trained: vec![], moments: vec![] };
-        let features = pass.run(input, &self.blocks)?;
+        let features = pass.run(input, globals, &self.blocks)?;
         let [policy, value] = &features;
         let found = Features { policy: self.host(policy)?, value: self.host(value)? };
         self.last = Some(Pass { trained: pass.trained, moments: pass.moments, features });
@@ -133,6 +142,8 @@ enum Before<'a> {
     AddAndRelu(&'a Tensor),
     /// The dense layer of this name tells the last channels of the first.
     Telling(&'a str),
+    /// The dense layer of the globals tells all channels these.
+    Given(&'a Tensor),
 }
 
 /// One forward pass on its way.
@@ -144,8 +155,14 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    fn run(&mut self, input: Tensor, blocks: &[bool]) -> Result<[Tensor; 2], NetworkError> {
-        let mut x = self.layer(&input, "stem.conv", "stem.bn", Before::Relu)?;
+    fn run(
+        &mut self,
+        input: Tensor,
+        globals: Option<Tensor>,
+        blocks: &[bool],
+    ) -> Result<[Tensor; 2], NetworkError> {
+        let before = globals.as_ref().map_or(Before::Relu, Before::Given);
+        let mut x = self.layer(&input, "stem.conv", "stem.bn", before)?;
         for (i, &pools) in blocks.iter().enumerate() {
             let name = |part: &str, half: u8| format!("blocks.{i}.{part}{half}");
             let pool = format!("blocks.{i}.pool");
@@ -170,12 +187,17 @@ impl Forward<'_> {
         let weight = self.trained(&format!("{conv}.weight"))?;
         let gamma = self.trained(&format!("{norm}.gamma"))?;
         let beta = self.trained(&format!("{norm}.beta"))?;
-        let told = match before {
-            Before::Telling(pool) => {
-                let [weight, bias] = ["weight", "bias"].map(|part| format!("{pool}.{part}"));
+        let dense = match before {
+            Before::Telling(pool) => Some(pool),
+            Before::Given(_) => Some("stem.globals"),
+            _ => None,
+        };
+        let told = match dense {
+            Some(dense) => {
+                let [weight, bias] = ["weight", "bias"].map(|part| format!("{dense}.{part}"));
                 Some([self.trained(&weight)?, self.trained(&bias)?])
             }
-            _ => None,
+            None => None,
         };
         let place = self.place;
         let compute = || -> Result<(Tensor, [Tensor; 2]), TchError> {
@@ -200,7 +222,10 @@ impl Forward<'_> {
             let [mean, variance] = moments;
             let variance = variance.f_mul_scalar((count - 1.0) / count)?;
             let y = match (before, &told) {
-                (_, Some([weight, bias])) => pool_and_tell(&y, weight, bias)?,
+                (Before::Given(globals), Some([weight, bias])) => {
+                    tell(&y, &globals.f_linear(weight, Some(bias))?)?
+                }
+                (_, Some([weight, bias])) => pool_and_tell(&y, weight, bias, None)?,
                 (Before::AddAndRelu(skip), _) => y.f_add(skip)?.f_relu()?,
                 _ => y.f_relu()?,
             };

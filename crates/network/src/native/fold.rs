@@ -64,6 +64,8 @@ impl Dense {
 #[derive(Clone, Debug)]
 pub(crate) struct FoldedNet {
     pub stem: FoldedConv,
+    /// From the inputs without a place on the board to a bias for each of the stem's channels.
+    pub globals: Option<Dense>,
     pub blocks: Vec<[FoldedConv; 2]>,
     /// What each block's pooled channels tell the others, where it pools.
     pub pools: Vec<Option<Dense>>,
@@ -97,6 +99,7 @@ impl FoldedNet {
         let heads = [("policy.conv", "policy.bn"), ("value.conv", "value.bn")];
         Ok(Self {
             stem: conv("stem.conv", "stem.bn")?,
+            globals: dense(config.global_inputs, "stem.globals")?,
             blocks,
             pools,
             heads: FoldedConv::side_by_side(weights, &heads)?,

@@ -26,6 +26,8 @@ pub(super) struct Forward {
     planes: usize,
     /// Grids of `planes` channels.
     input: Buffer,
+    /// `[boards, globals]`.
+    globals: Vec<f32>,
     /// Grids of the tower's channels: the residual stream.
     trunk: Buffer,
     /// Grids of the tower's channels: between the two convolutions of a block.
@@ -54,6 +56,7 @@ impl Forward {
             geometry: Geometry::new(0, 0, TileSize::Two, 0),
             planes,
             input: Buffer::default(),
+            globals: Vec::new(),
             trunk: Buffer::default(),
             inner: Buffer::default(),
             top: Buffer::default(),
@@ -76,6 +79,11 @@ impl Forward {
         let pairs = |conv: &FoldedConv| conv.inputs * conv.bias.len();
         let tower: usize = pairs(&net.stem) + net.blocks.iter().flatten().map(pairs).sum::<usize>();
         (tower * tiles * size.points() + pairs(&net.heads) * width * height) as u64
+    }
+
+    /// Whether the network reads the inputs without a place on the board.
+    pub(super) fn reads_globals(&self) -> bool {
+        self.shared.net.globals.is_some()
     }
 
     /// Whether the network judges ownership.
@@ -110,8 +118,11 @@ impl Forward {
         self.geometry.boards
     }
 
-    /// Puts one board's planes, `[H, W, planes]`, in its place.
-    pub(super) fn set_input(&mut self, board: usize, planes: &[f32]) {
+    /// Puts one board's planes, `[H, W, planes]`, and globals in their places.
+    pub(super) fn set_input(&mut self, board: usize, planes: &[f32], globals: &[f32]) {
+        let until = (board + 1) * globals.len();
+        self.globals.resize(self.globals.len().max(until), 0.0);
+        self.globals[board * globals.len()..until].copy_from_slice(globals);
         let from = self.shared.net.stem.inputs;
         let layout = self.geometry.outputs(self.planes);
         for (row, line) in planes.chunks_exact(self.geometry.width * from).enumerate() {
@@ -136,7 +147,21 @@ impl Forward {
             true => (&mut self.top, &dense),
             false => (&mut self.trunk, &grid),
         };
-        pass.convolve(&tower.stem, &self.input, self.planes, Before::Relu, to);
+        match &shared.net.globals {
+            None => pass.convolve(&tower.stem, &self.input, self.planes, Before::Relu, to),
+            Some(told) => {
+                let (to, layout) = to;
+                let from = &self.input;
+                pass.convolve(&tower.stem, from, self.planes, Before::Nothing, (&mut *to, layout));
+                let shape = (self.geometry.width, self.geometry.height);
+                let wide = told.weights.len() / told.bias.len();
+                let boards = self.globals.chunks_exact(wide).take(boards).enumerate();
+                for (board, globals) in boards {
+                    let at = layout.origin + board * layout.board;
+                    self.pooling.tell_globals(told, globals, shape, layout, &mut to[at..]);
+                }
+            }
+        }
         let last = tower.blocks.len().saturating_sub(1);
         let blocks = tower.blocks.iter().zip(&shared.net.pools);
         for (index, ([first, second], pool)) in blocks.enumerate() {

@@ -25,7 +25,7 @@ pub(crate) mod simd;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use tengen_features::{FeatureSet, encode_nhwc};
+use tengen_features::{FeatureSet, encode_globals, encode_nhwc};
 use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
 use tengen_rules::BoardSize;
 
@@ -54,6 +54,8 @@ pub struct NativeEvaluator {
     max_batch: NonZeroUsize,
     /// One board's planes, `[H, W, planes]`.
     planes: Vec<f32>,
+    /// Its inputs without a place on the board.
+    globals: Vec<f32>,
     /// One board's logits.
     logits: Vec<f32>,
     /// Whether ownership was asked for and there is such a head.
@@ -106,6 +108,7 @@ impl NativeEvaluator {
             features: config.features()?,
             max_batch,
             planes: Vec::new(),
+            globals: Vec::new(),
             logits: Vec::new(),
             tells_ownership: false,
             ownership: Vec::new(),
@@ -147,10 +150,16 @@ impl NativeEvaluator {
         answers: &mut Vec<Evaluation>,
     ) -> Result<(), EvalError> {
         self.planes.resize(self.features.planes() * size.area(), 0.0);
+        if self.forward.reads_globals() {
+            self.globals.resize(self.features.globals(), 0.0);
+        }
         self.logits.resize(size.actions(), 0.0);
         for (board, leaf) in leaves.iter().enumerate() {
             encode_nhwc(self.features, leaf.state, leaf.symmetry, &mut self.planes);
-            self.forward.set_input(board, &self.planes);
+            if self.forward.reads_globals() {
+                encode_globals(self.features, leaf.state, &mut self.globals);
+            }
+            self.forward.set_input(board, &self.planes, &self.globals);
         }
         self.forward.run(leaves.len());
         for (board, leaf) in leaves.iter().enumerate() {

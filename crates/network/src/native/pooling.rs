@@ -46,16 +46,22 @@ impl Pooling {
             *mean *= share;
             *sized = *mean * factor;
         }
-        self.bias.clear();
-        let rows = told.weights.chunks_exact(3 * pooled).zip(&told.bias);
-        self.bias.extend(rows.map(|(row, bias)| bias + dot(row, &self.pooled)));
-        for line in board.chunks_mut(layout.row).take(height) {
-            for point in line.chunks_exact_mut(layout.column).take(width) {
-                for (x, bias) in point[pooled..].iter_mut().zip(&self.bias) {
-                    *x = (*x + bias).max(0.0);
-                }
-            }
-        }
+        told.apply(&self.pooled, &mut self.bias);
+        add_and_rectify(&self.bias, pooled, (width, height), layout, board);
+    }
+
+    /// After the stem's convolution: adds to each channel what `told` makes of the board's `globals`, and
+    /// rectifies. `board` and `layout` are as for [`tell`](Self::tell).
+    pub(super) fn tell_globals(
+        &mut self,
+        told: &Dense,
+        globals: &[f32],
+        size: (usize, usize),
+        layout: &Layout,
+        board: &mut [f32],
+    ) {
+        told.apply(globals, &mut self.bias);
+        add_and_rectify(&self.bias, 0, size, layout, board);
     }
 
     /// The same for a head's `channels` first features of each of a board's points, `[area, stride]`,
@@ -74,13 +80,37 @@ impl Pooling {
         self.pooled.extend_from_slice(mean);
         self.pooled.extend(mean.iter().map(|x| x * factor));
         self.pooled.extend_from_slice(max);
-        self.bias.clear();
-        let rows = told.weights.chunks_exact(3 * channels).zip(&told.bias);
-        self.bias.extend(rows.map(|(row, bias)| bias + dot(row, &self.pooled)));
+        told.apply(&self.pooled, &mut self.bias);
         for point in features.chunks_exact_mut(stride) {
             for (x, bias) in point.iter_mut().zip(&self.bias) {
                 *x = (*x + bias).max(0.0);
             }
         }
+    }
+}
+
+/// Adds the `bias` to the channels from `first` on of each of the board's points, and rectifies these.
+fn add_and_rectify(
+    bias: &[f32],
+    first: usize,
+    (width, height): (usize, usize),
+    layout: &Layout,
+    board: &mut [f32],
+) {
+    for line in board.chunks_mut(layout.row).take(height) {
+        for point in line.chunks_exact_mut(layout.column).take(width) {
+            for (x, bias) in point[first..].iter_mut().zip(bias) {
+                *x = (*x + bias).max(0.0);
+            }
+        }
+    }
+}
+
+impl Dense {
+    /// `to = weights · x + bias`.
+    fn apply(&self, x: &[f32], to: &mut Vec<f32>) {
+        to.clear();
+        let rows = self.weights.chunks_exact(x.len().max(1)).zip(&self.bias);
+        to.extend(rows.map(|(row, bias)| bias + dot(row, x)));
     }
 }

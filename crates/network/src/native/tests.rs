@@ -231,6 +231,10 @@ fn every_option_agrees_with_burn_score_and_ownership_included() {
     for (blocks, channels, pooled) in [(1, 7, 0), (2, 24, 0), (3, 32, 31), (2, 20, 1), (0, 8, 0)] {
         let mut config = everything(config(blocks, channels));
         config.pooling_channels = pooled;
+        if blocks < 2 {
+            config.feature_set = FeatureSet::Go.name().to_owned();
+            config.global_inputs = blocks == 1;
+        }
         let weights = random_weights(&config, 7 + blocks as u64);
         let max = NonZeroUsize::new(64).unwrap();
         let device = DeviceKind::Cpu.device().unwrap();

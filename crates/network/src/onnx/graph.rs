@@ -22,12 +22,12 @@ impl<'a> Graph<'a> {
     }
 
     /// The graph's message (`GraphProto`).
-    pub(super) fn finish(self, input: &Message, outputs: &[Message]) -> Message {
+    pub(super) fn finish(self, inputs: &[Message], outputs: &[Message]) -> Message {
         let graph =
             self.nodes.iter().fold(Message::default(), |graph, node| graph.message(1, node));
         let graph = graph.text(2, "tengen");
         let graph = self.constants.iter().fold(graph, |graph, tensor| graph.message(5, tensor));
-        let graph = graph.message(11, input);
+        let graph = inputs.iter().fold(graph, |graph, input| graph.message(11, input));
         outputs.iter().fold(graph, |graph, output| graph.message(12, output))
     }
 

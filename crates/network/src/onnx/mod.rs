@@ -1,6 +1,7 @@
 //! A network as an ONNX model, for runtimes that are not ours.
 //!
-//! Input `planes`, `[N, planes, H, W]`, N, H and W free. Outputs: `policy` `[N, H·W + 1]` (logits,
+//! Input `planes`, `[N, planes, H, W]`, N, H and W free, and `globals`, `[N, globals]`, for feature sets
+//! that have such. Outputs: `policy` `[N, H·W + 1]` (logits,
 //! illegal moves not masked), `value` `[N]`, and with their heads `opponent_policy`, `soft_policy`
 //! (logits alike), `ownership` `[N, H·W]`, `score` `[N]` and `score_stdev` `[N]` in points,
 //! `short_term` `[N, 3]`. Everything is from the side of the player to move. Initializers have the
@@ -27,7 +28,11 @@ pub fn export_onnx(config: &NetworkConfig, weights: &Weights) -> Result<Vec<u8>,
     let mut graph = Graph::new(weights);
     let planes = config.features()?.planes();
     let x = graph.conv_norm("planes", "stem.conv", "stem.bn")?;
-    let mut x = graph.relu(&x);
+    let globals = config.globals()?;
+    let mut x = match globals {
+        0 => graph.relu(&x),
+        _ => add_to_channels(&mut graph, &x, "globals", "stem.globals")?,
+    };
     for block in 0..config.blocks {
         let name = |part: &str| format!("blocks.{block}.{part}");
         let inner = graph.conv_norm(&x, &name("conv1"), &name("bn1"))?;
@@ -56,8 +61,9 @@ pub fn export_onnx(config: &NetworkConfig, weights: &Weights) -> Result<Vec<u8>,
     add(config.score, "score", &[Err("N")]);
     add(config.score, "score_stdev", &[Err("N")]);
     add(config.short_term_values, "short_term", &[Err("N"), Ok(3)]);
-    let input = value("planes", &[Err("N"), Ok(planes), Err("H"), Err("W")]);
-    let graph = graph.finish(&input, &outputs);
+    let mut inputs = vec![value("planes", &[Err("N"), Ok(planes), Err("H"), Err("W")])];
+    inputs.extend((globals > 0).then(|| value("globals", &[Err("N"), Ok(globals)])));
+    let graph = graph.finish(&inputs, &outputs);
     let opset = Message::default().text(1, "").int(2, OPSET);
     let feature_set = Message::default().text(1, "feature_set").text(2, &config.feature_set);
     let model = Message::default()
@@ -156,6 +162,7 @@ mod tests {
     use super::*;
     use crate::fixture::{config, everything, random_weights};
     use burn::tensor::{Device, Tensor, TensorData};
+    use tengen_features::FeatureSet;
 
     fn count(bytes: &[u8], text: &str) -> usize {
         bytes.windows(text.len()).filter(|window| *window == text.as_bytes()).count()
@@ -189,13 +196,22 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/onnx-check");
         std::fs::create_dir_all(folder).unwrap();
         let device = crate::DeviceKind::Cpu.device().unwrap();
-        for (name, config) in [("plain", config(2, 8)), ("everything", everything(config(3, 10)))] {
+        let go = NetworkConfig {
+            feature_set: FeatureSet::Go.name().to_owned(),
+            global_inputs: true,
+            ..everything(config(2, 9))
+        };
+        for (name, config) in
+            [("plain", config(2, 8)), ("everything", everything(config(3, 10))), ("go-1", go)]
+        {
+            let planes = config.features().unwrap().planes();
             let weights = random_weights(&config, 4);
             let net = crate::Net::from_weights(&config, &weights, &device).unwrap();
-            let cases: Vec<_> = [[3, 17, 5, 4], [1, 17, 9, 9], [2, 17, 2, 2], [1, 17, 19, 19]]
-                .into_iter()
-                .map(|shape| answers(&net, shape, &device))
-                .collect();
+            let cases: Vec<_> =
+                [[3, planes, 5, 4], [1, planes, 9, 9], [2, planes, 2, 2], [1, planes, 19, 19]]
+                    .into_iter()
+                    .map(|shape| answers(&net, shape, &device))
+                    .collect();
             let model = export_onnx(&config, &weights).unwrap();
             std::fs::write(format!("{folder}/{name}.onnx"), model).unwrap();
             let text = serde_json::to_string(&cases).unwrap();
@@ -207,7 +223,13 @@ mod tests {
         let count = shape.iter().product::<usize>();
         let planes: Vec<f32> = (0..count).map(|i| f32::from(u8::from(i * 7 % 5 < 2))).collect();
         let data = TensorData::new(planes.clone(), shape);
-        let said = net.forward(Tensor::<4>::from_data(data, device));
+        let wide = if shape[1] == 17 { 0 } else { FeatureSet::Go.globals() };
+        let globals: Vec<f32> = (0..shape[0] * wide).map(|i| (i as f32).sin()).collect();
+        let given = (wide > 0).then(|| {
+            let data = TensorData::new(globals.clone(), [shape[0], wide]);
+            Tensor::<2>::from_data(data, device)
+        });
+        let said = net.forward(Tensor::<4>::from_data(data, device), given);
         let mut outputs = serde_json::Map::new();
         let mut put = |name: &str, data: TensorData| {
             let numbers: Vec<f32> = data.iter::<f32>().collect();
@@ -230,6 +252,8 @@ mod tests {
                 put(name, table.into_data());
             }
         }
-        serde_json::json!({"shape": shape, "planes": planes, "outputs": outputs})
+        serde_json::json!({
+            "shape": shape, "planes": planes, "globals": globals, "outputs": outputs
+        })
     }
 }

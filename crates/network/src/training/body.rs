@@ -39,7 +39,12 @@ impl Body {
         config.require_sound()?;
         let (c, block) = (config.channels, kernel.block());
         let planes = config.features()?.planes();
-        let mut layers = vec![Layer::new(Role::Stem, planes, block, &[("stem.*", c)])];
+        let globals = config.globals()?;
+        let mut stem = Layer::new(Role::Stem, planes, block, &[("stem.*", c)]);
+        if globals > 0 {
+            stem = stem.given("stem.globals", globals);
+        }
+        let mut layers = vec![stem];
         for i in 0..config.blocks {
             for (role, half) in [(Role::First, 1), (Role::Second, 2)] {
                 let name = format!("blocks.{i}.*{half}");
@@ -70,12 +75,13 @@ impl Body {
         self.shape = shape;
     }
 
-    /// Runs `planes`, `[B, planes, H, W]`, through the network of checked `weights`, each
-    /// normalisation with the statistics of the batch.
+    /// Runs `planes`, `[B, planes, H, W]`, and `globals`, `[B, globals]`, through the network of checked
+    /// `weights`, each normalisation with the statistics of the batch.
     pub(super) fn forward(
         &mut self,
         weights: &Weights,
         planes: &[f32],
+        globals: &[f32],
         shape: [usize; 3],
     ) -> Result<Features, NetworkError> {
         self.fit(shape);
@@ -83,11 +89,15 @@ impl Body {
             layer.load(weights)?;
         }
         let (kernel, inputs) = (self.kernel, self.layers[0].inputs);
-        let mut rest = planes;
+        let wide = globals.len() / shape[0].max(1);
+        let (mut rest, mut globals) = (planes, globals);
         for slot in &mut self.slots {
             let (own, others) = rest.split_at(slot.dense(inputs));
             slot.set_planes(own, inputs);
             rest = others;
+            let (own, others) = globals.split_at(slot.boards() * wide);
+            slot.set_globals(own);
+            globals = others;
         }
         for index in 0..self.layers.len() {
             let layers = &self.layers;

@@ -97,7 +97,13 @@ impl Layer {
 
     /// The same, whose first `pooled` channels tell the others through the dense layer `name`.
     pub(super) fn telling(mut self, name: String, pooled: usize) -> Self {
-        self.telling = Some(Telling::new(name, pooled, self.outputs() - pooled));
+        self.telling = Some(Telling::pooling(name, pooled, self.outputs() - pooled));
+        self
+    }
+
+    /// The same, all whose channels are told `inputs` given numbers through the dense layer `name`.
+    pub(super) fn given(mut self, name: &str, inputs: usize) -> Self {
+        self.telling = Some(Telling::given(name.to_owned(), inputs, self.outputs()));
         self
     }
 

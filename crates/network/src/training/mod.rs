@@ -95,14 +95,16 @@ impl TrainingNet {
         Ok(Self { config: config.clone(), device, backbone })
     }
 
-    /// Judges `planes`, `[B, planes, H, W]` with `shape` `[B, H, W]`, by the network of `weights`.
+    /// Judges `planes`, `[B, planes, H, W]` with `shape` `[B, H, W]`, and `globals`, `[B, globals]` of the
+    /// feature set, by the network of `weights`, whether it reads the latter or not.
     ///
     /// # Errors
-    /// What [`Weights::check`] refuses, and planes of another length.
+    /// What [`Weights::check`] refuses, and planes or globals of another length.
     pub fn forward(
         &mut self,
         weights: &Weights,
         planes: &[f32],
+        globals: &[f32],
         shape: [usize; 3],
     ) -> Result<Traced, NetworkError> {
         let net = Net::from_weights(&self.config, weights, &self.device)?;
@@ -116,12 +118,29 @@ impl TrainingNet {
                 found,
             });
         }
+        let wide = self.config.features()?.globals();
+        if globals.len() != batch * wide {
+            return Err(NetworkError::WrongShape {
+                name: "globals".to_owned(),
+                expected: vec![batch, wide],
+                found: vec![globals.len()],
+            });
+        }
+        let (wide, globals) = match self.config.globals()? {
+            0 => (0, &[][..]),
+            wide => (wide, globals),
+        };
         let Features { policy, value } = match &mut self.backbone {
-            Backbone::Native(body) => body.forward(weights, planes, shape)?,
+            Backbone::Native(body) => body.forward(weights, planes, globals, shape)?,
             #[cfg(feature = "libtorch")]
-            Backbone::Libtorch(body) => body.forward(weights, planes, shape)?,
+            Backbone::Libtorch(body) => body.forward(weights, planes, globals, shape)?,
             Backbone::Burn => {
-                let output = net.forward(channels_last(planes, expected, &self.device));
+                let planes = channels_last(planes, expected, &self.device);
+                let globals = (wide > 0).then(|| {
+                    let data = TensorData::new(globals.to_vec(), [batch, wide]);
+                    Tensor::from_data(data, &self.device)
+                });
+                let output = net.forward(planes, globals);
                 return Ok(Traced { output, net, features: None });
             }
         };

@@ -88,6 +88,18 @@ impl Slot {
         scatter(&self.grid, planes, 0, channels, channels, &mut self.planes);
     }
 
+    /// Takes the inputs without a place on the board, `[boards, globals]`.
+    pub(super) fn set_globals(&mut self, globals: &[f32]) {
+        if let Some(stem) = self.layers.first_mut() {
+            stem.told.pooled.copy_from_slice(globals);
+        }
+    }
+
+    /// Boards of this slot.
+    pub(super) fn boards(&self) -> usize {
+        self.grid.points.len() / self.grid.area.max(1)
+    }
+
     /// Normalises the layer before, convolves, and observes the outputs.
     pub(super) fn forward(&mut self, kernel: Kernel, layers: &[Layer], index: usize) {
         let layer = &layers[index];

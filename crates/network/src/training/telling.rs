@@ -1,19 +1,22 @@
-//! Global pooling inside a block: what the first channels say of the whole board, told to the others.
+//! What is said of a whole board, told to its channels: by global pooling inside a block, by the inputs
+//! without a place on the board after the stem.
 
 use super::norm::Points;
 use crate::layers::size_factor;
 use crate::{HostTensor, NetworkError, Weights};
 
-/// The dense layer between a layer's normalisation and its ReLU: from the pooling of the first
-/// channels, three numbers each, to a bias for each of the others.
+/// The dense layer between a layer's normalisation and its ReLU: to a bias for each channel from what
+/// is given, or for each but the first from the pooling of those, three numbers each.
 #[derive(Clone, Debug)]
 pub(super) struct Telling {
     name: String,
-    /// Channels that are pooled: the first.
+    /// Channels that are pooled: the first; 0 where numbers are given instead.
     pub pooled: usize,
+    /// Numbers that the dense layer reads.
+    pub inputs: usize,
     /// Channels that are told: those after them.
     pub told: usize,
-    /// `[told, 3 · pooled]`.
+    /// `[told, inputs]`.
     weight: Vec<f32>,
     /// `[told]`.
     bias: Vec<f32>,
@@ -22,39 +25,50 @@ pub(super) struct Telling {
 /// What a layer's telling remembers, board by board.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
-    /// `[boards, 3 · pooled]`: means, means by size, maxima.
+    /// `[boards, inputs]`: what is given, or means, means by size, maxima.
     pub pooled: Vec<f32>,
     /// `[boards, pooled]`: the grid point of each maximum, the first of several.
     pub peaks: Vec<usize>,
 }
 
+/// What is not a number stays so.
+fn rectified(x: f32) -> f32 {
+    if x < 0.0 { 0.0 } else { x }
+}
+
 impl Told {
     /// One board's share.
     pub(super) fn of(&self, telling: &Telling, board: usize) -> (&[f32], &[usize]) {
-        let n = telling.pooled;
-        (&self.pooled[board * 3 * n..][..3 * n], &self.peaks[board * n..][..n])
+        let (n, all) = (telling.pooled, telling.inputs);
+        (&self.pooled[board * all..][..all], &self.peaks[board * n..][..n])
     }
 
     /// The same, to be written.
     pub(super) fn of_mut(&mut self, telling: &Telling, board: usize) -> (&mut [f32], &mut [usize]) {
-        let n = telling.pooled;
-        (&mut self.pooled[board * 3 * n..][..3 * n], &mut self.peaks[board * n..][..n])
+        let (n, all) = (telling.pooled, telling.inputs);
+        (&mut self.pooled[board * all..][..all], &mut self.peaks[board * n..][..n])
     }
 }
 
 impl Telling {
-    pub(super) fn new(name: String, pooled: usize, told: usize) -> Self {
-        Self { name, pooled, told, weight: Vec::new(), bias: Vec::new() }
+    /// Pooling of `pooled` channels, told to `told` others.
+    pub(super) fn pooling(name: String, pooled: usize, told: usize) -> Self {
+        Self { name, pooled, inputs: 3 * pooled, told, weight: Vec::new(), bias: Vec::new() }
     }
 
-    /// Floats of the gradient: `[told, 3 · pooled + 1]`, each row's bias last.
+    /// Given numbers, told to all `told` channels.
+    pub(super) fn given(name: String, inputs: usize, told: usize) -> Self {
+        Self { name, pooled: 0, inputs, told, weight: Vec::new(), bias: Vec::new() }
+    }
+
+    /// Floats of the gradient: `[told, inputs + 1]`, each row's bias last.
     pub(super) fn gradient_length(&self) -> usize {
-        self.told * (3 * self.pooled + 1)
+        self.told * (self.inputs + 1)
     }
 
     /// Room for `boards` boards.
     pub(super) fn room(&self, boards: usize) -> Told {
-        Told { pooled: vec![0.0; boards * 3 * self.pooled], peaks: vec![0; boards * self.pooled] }
+        Told { pooled: vec![0.0; boards * self.inputs], peaks: vec![0; boards * self.pooled] }
     }
 
     /// Takes this step's parameters from checked `weights`.
@@ -66,7 +80,7 @@ impl Telling {
 
     /// The gradients by name, from what [`backward`](Self::backward) added up.
     pub(super) fn gradients(&self, sums: &[f32], to: &mut Weights) {
-        let inputs = 3 * self.pooled;
+        let inputs = self.inputs;
         let rows = || sums.chunks_exact(inputs + 1);
         let weight = rows().flat_map(|row| &row[..inputs]).copied().collect();
         let weight = HostTensor { shape: vec![self.told, inputs], data: weight };
@@ -86,8 +100,36 @@ impl Telling {
         y: &mut [f32],
         (pooled, peaks): (&mut [f32], &mut [usize]),
     ) {
-        let rectified = |x: f32| if x < 0.0 { 0.0 } else { x };
         let (first, all) = (self.pooled, self.pooled + self.told);
+        if first > 0 {
+            self.pool(at, z, [scale, shift], y, (&mut *pooled, peaks));
+        }
+        let rows = self.weight.chunks_exact(self.inputs).zip(&self.bias);
+        let shift: Vec<f32> = rows
+            .zip(&shift[first..all])
+            .map(|((row, bias), shift)| {
+                shift + bias + row.iter().zip(&*pooled).map(|(w, x)| w * x).sum::<f32>()
+            })
+            .collect();
+        for &point in at.points {
+            let others = point * at.stride + first..point * at.stride + all;
+            let z = z[others.clone()].iter().zip(&scale[first..all]);
+            for ((y, (z, scale)), shift) in y[others].iter_mut().zip(z).zip(&shift) {
+                *y = rectified(z * scale + shift);
+            }
+        }
+    }
+
+    /// The first part of that: the pooled channels.
+    fn pool(
+        &self,
+        at: &Points<'_>,
+        z: &[f32],
+        [scale, shift]: [&[f32]; 2],
+        y: &mut [f32],
+        (pooled, peaks): (&mut [f32], &mut [usize]),
+    ) {
+        let first = self.pooled;
         pooled.fill(0.0);
         let (mean, rest) = pooled.split_at_mut(first);
         let (sized, max) = rest.split_at_mut(first);
@@ -108,20 +150,6 @@ impl Telling {
             *mean *= share;
             *sized = *mean * factor;
         }
-        let rows = self.weight.chunks_exact(3 * first).zip(&self.bias);
-        let shift: Vec<f32> = rows
-            .zip(&shift[first..all])
-            .map(|((row, bias), shift)| {
-                shift + bias + row.iter().zip(&*pooled).map(|(w, x)| w * x).sum::<f32>()
-            })
-            .collect();
-        for &point in at.points {
-            let others = point * at.stride + first..point * at.stride + all;
-            let z = z[others.clone()].iter().zip(&scale[first..all]);
-            for ((y, (z, scale)), shift) in y[others].iter_mut().zip(z).zip(&shift) {
-                *y = rectified(z * scale + shift);
-            }
-        }
     }
 
     /// On one board: takes the gradient `dy` of `y` back through the others' ReLU, adds to `sums` what
@@ -134,7 +162,7 @@ impl Telling {
         (pooled, peaks): (&[f32], &[usize]),
         sums: &mut [f32],
     ) {
-        let (first, inputs) = (self.pooled, 3 * self.pooled);
+        let (first, inputs) = (self.pooled, self.inputs);
         let mut slopes = vec![0.0f32; self.told];
         for &point in at.points {
             let others = point * at.stride + first;
@@ -153,6 +181,9 @@ impl Telling {
                 sums[at] += slope * pooled[at];
             }
             sums[inputs] += slope;
+        }
+        if first == 0 {
+            return;
         }
         let (share, factor) = (1.0 / at.area as f32, size_factor(at.area));
         let even: Vec<f32> =

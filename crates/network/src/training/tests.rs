@@ -9,6 +9,8 @@ use super::grid::Grid;
 use super::kernels;
 use super::loops::Shape;
 use super::*;
+use tengen_features::FeatureSet;
+
 use crate::fixture::everything;
 use crate::{DeviceKind, HostTensor};
 
@@ -97,10 +99,14 @@ fn weights(config: &NetworkConfig) -> Weights {
     weights
 }
 
-fn planes(shape: [usize; 3]) -> Vec<f32> {
+fn planes(config: &NetworkConfig, shape: [usize; 3]) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    let count = 17 * shape.iter().product::<usize>();
+    let count = config.features().unwrap().planes() * shape.iter().product::<usize>();
     (0..count).map(|_| f32::from(u8::from(rng.random_bool(0.3)))).collect()
+}
+
+fn globals(config: &NetworkConfig, batch: usize) -> Vec<f32> {
+    random(&mut ChaCha8Rng::seed_from_u64(10), batch * config.features().unwrap().globals())
 }
 
 /// A loss in which every output has its own weight.
@@ -141,31 +147,38 @@ fn outputs_gradients_and_statistics_agree_with_burns_for_every_kind_of_layer() {
     {
         compare(config(blocks, channels), shape, &device);
         compare(everything(config(blocks, channels)), shape, &device);
-        let pooling_channels = channels - 1;
-        compare(
-            NetworkConfig { pooling_channels, ..everything(config(blocks, channels)) },
-            shape,
-            &device,
-        );
+        let go = NetworkConfig {
+            pooling_channels: channels - 1,
+            feature_set: FeatureSet::Go.name().to_owned(),
+            global_inputs: true,
+            ..everything(config(blocks, channels))
+        };
+        compare(go, shape, &device);
     }
 }
 
 /// Holds our pass to burn's, on every kernel.
 fn compare(config: NetworkConfig, shape: [usize; 3], device: &Device) {
     let (blocks, channels) = (config.blocks, config.channels);
-    let (weights, planes) = (weights(&config), planes(shape));
+    let (weights, planes) = (weights(&config), planes(&config, shape));
     let [batch, height, width] = shape;
+    let globals = globals(&config, batch);
+    let count = config.features().unwrap().planes();
+    let given = (!globals.is_empty()).then(|| {
+        let data = TensorData::new(globals.clone(), [batch, globals.len() / batch]);
+        Tensor::<2>::from_data(data, device)
+    });
 
     let net = Net::from_weights(&config, &weights, device).unwrap();
-    let data = TensorData::new(planes.clone(), [batch, 17, height, width]);
-    let expected = net.forward(Tensor::<4>::from_data(data, device));
+    let data = TensorData::new(planes.clone(), [batch, count, height, width]);
+    let expected = net.forward(Tensor::<4>::from_data(data, device), given);
     let expected_gradients = net.gradients(&loss(&expected).backward());
     let expected_after = net.to_weights();
 
     for kernel in Kernel::available() {
         let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
         training.backbone = Backbone::Native(Body::new(&config, kernel).unwrap());
-        let traced = training.forward(&weights, &planes, shape).unwrap();
+        let traced = training.forward(&weights, &planes, &globals, shape).unwrap();
         let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
         let mut after = weights.clone();
         training.move_statistics(&traced, &mut after).unwrap();
@@ -190,10 +203,14 @@ fn compare(config: NetworkConfig, shape: [usize; 3], device: &Device) {
 
 #[test]
 fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_batch() {
-    let config = everything(config(2, 16));
+    let mut config = everything(config(2, 16));
+    config.feature_set = FeatureSet::Go.name().to_owned();
+    config.global_inputs = true;
     let (weights, shape) = (weights(&config), [19, 5, 5]);
     let run = |training: &mut TrainingNet| {
-        let traced = training.forward(&weights, &planes(shape), shape).unwrap();
+        let traced = training
+            .forward(&weights, &planes(&config, shape), &globals(&config, shape[0]), shape)
+            .unwrap();
         let gradients = training.gradients(&traced, &loss(&traced.output).backward()).unwrap();
         let mut after = weights.clone();
         training.move_statistics(&traced, &mut after).unwrap();
@@ -207,7 +224,9 @@ fn one_batch_gives_the_same_bits_on_any_number_of_threads_and_after_any_other_ba
         assert_eq!(pool.install(|| run(&mut other)), expected);
     }
     for other in [[19, 5, 5], [4, 3, 7]] {
-        training.forward(&weights, &planes(other), other).unwrap();
+        training
+            .forward(&weights, &planes(&config, other), &globals(&config, other[0]), other)
+            .unwrap();
         assert_eq!(run(&mut training), expected);
     }
 }
@@ -218,11 +237,13 @@ fn planes_that_are_no_batch_of_the_shape_and_weights_of_another_net_are_refused(
     let weights = weights(&config);
     let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
     for (length, shape) in [(17 * 9 - 1, [1, 3, 3]), (0, [0, 3, 3]), (17 * 9, [1, 3, 4])] {
-        let error = training.forward(&weights, &vec![0.0; length], shape).unwrap_err();
+        let error = training.forward(&weights, &vec![0.0; length], &[], shape).unwrap_err();
         assert!(matches!(error, NetworkError::WrongShape { .. }), "{error}");
     }
+    let error = training.forward(&weights, &[0.0; 17 * 9], &[0.5], [1, 3, 3]).unwrap_err();
+    assert!(error.to_string().contains("globals"), "{error}");
     let foreign = NetworkConfig { channels: 9, ..config }.init_weights(1).unwrap();
-    let error = training.forward(&foreign, &[0.0; 17 * 9], [1, 3, 3]).unwrap_err();
+    let error = training.forward(&foreign, &[0.0; 17 * 9], &[], [1, 3, 3]).unwrap_err();
     assert!(matches!(error, NetworkError::WrongShape { .. }), "{error}");
 }
 
@@ -231,16 +252,18 @@ fn a_number_that_is_none_reaches_the_loss() {
     let config = config(1, 8);
     let weights = weights(&config);
     let mut training = TrainingNet::new(&config, DeviceKind::Cpu).unwrap();
-    let mut planes = planes([2, 3, 3]);
+    let mut planes = planes(&config, [2, 3, 3]);
     planes[0] = f32::NAN;
-    let traced = training.forward(&weights, &planes, [2, 3, 3]).unwrap();
+    let traced = training.forward(&weights, &planes, &[], [2, 3, 3]).unwrap();
     assert!(numbers(loss(&traced.output))[0].is_nan());
 }
 
 /// The loss of a batch, the gradients and the moved weights.
 fn step(mut training: TrainingNet, config: &NetworkConfig, shape: [usize; 3]) -> [Weights; 2] {
     let weights = weights(config);
-    let traced = training.forward(&weights, &planes(shape), shape).unwrap();
+    let planes = planes(config, shape);
+    let globals = globals(config, shape[0]);
+    let traced = training.forward(&weights, &planes, &globals, shape).unwrap();
     let loss = loss(&traced.output);
     let mut gradients = training.gradients(&traced, &loss.backward()).unwrap();
     gradients.0.insert("the loss".into(), HostTensor { shape: vec![1], data: numbers(loss) });
@@ -252,7 +275,10 @@ fn step(mut training: TrainingNet, config: &NetworkConfig, shape: [usize; 3]) ->
 /// Holds every device to our own pass.
 fn agrees(of: impl Fn(&NetworkConfig) -> TrainingNet, what: &str) {
     for (blocks, channels, shape) in [(0, 8, [3, 5, 4]), (3, 32, [16, 7, 7])] {
-        for config in [config(blocks, channels), everything(config(blocks, channels))] {
+        let mut all = everything(config(blocks, channels));
+        all.feature_set = FeatureSet::Go.name().to_owned();
+        all.global_inputs = true;
+        for config in [config(blocks, channels), all] {
             let ours = step(TrainingNet::new(&config, DeviceKind::Cpu).unwrap(), &config, shape);
             let theirs = step(of(&config), &config, shape);
             for (ours, theirs) in ours.iter().zip(&theirs) {

@@ -51,7 +51,7 @@ impl Trainer {
             let draws = self.draw_parts(&self.window, &mut rng).swap_remove(0);
             let batch = Batch::encode(self.features, &draws)?;
             let shape = [batch.len, batch.size.height(), batch.size.width()];
-            let traced = self.net.forward(&candidate, &batch.planes, shape)?;
+            let traced = self.net.forward(&candidate, &batch.planes, &batch.globals, shape)?;
             self.net.move_statistics(&traced, &mut candidate)?;
         }
         Ok(candidate)

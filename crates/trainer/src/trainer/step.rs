@@ -183,7 +183,7 @@ impl Trainer {
         report: &mut StepReport,
     ) -> Result<Result<Weights, String>, TrainError> {
         let shape = [batch.len, batch.size.height(), batch.size.width()];
-        let traced = match self.net.forward(&self.weights, &batch.planes, shape) {
+        let traced = match self.net.forward(&self.weights, &batch.planes, &batch.globals, shape) {
             Err(NetworkError::NotFinite { name, .. }) => return Ok(Err(name)),
             other => other?,
         };
