@@ -54,7 +54,7 @@ CREATE TABLE quarantine (
 ) STRICT;
 CREATE INDEX quarantine_by_origin ON quarantine (worker, counter);
 
--- The pairs of an open match in blocks of eight.
+-- The pairs of an open match in blocks of eight; the verdict removes them.
 CREATE TABLE match_blocks (
     match_id   INTEGER NOT NULL REFERENCES matches (match_id),
     block      INTEGER NOT NULL CHECK (block >= 0),      -- pairs 8 * block .. 8 * block + 8

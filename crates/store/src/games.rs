@@ -81,10 +81,8 @@ impl Store {
         for game in games {
             packed.push((game, pack(game.record, &game.id.to_string())?));
         }
-        let packed: Vec<_> = packed
-            .iter()
-            .map(|(game, payload)| Packed { game: NewGame::clone(game), payload })
-            .collect();
+        let packed: Vec<_> =
+            packed.iter().map(|(game, payload)| Packed { game, payload }).collect();
         let tx = self.write()?;
         let appended = append(&*tx, &packed)?;
         tx.commit()?;
@@ -175,7 +173,7 @@ impl Store {
 
 /// A game that was replayed, with its bytes.
 pub(crate) struct Packed<'a> {
-    pub game: NewGame<'a>,
+    pub game: &'a NewGame<'a>,
     pub payload: &'a [u8],
 }
 

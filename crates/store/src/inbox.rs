@@ -3,6 +3,8 @@
 //! A game waits in `uploads`, which no window reads. [`Store::settle_uploads`] replays it and moves
 //! it on, in one transaction: into `games`, or into `quarantine` with the reason.
 
+use std::collections::HashSet;
+
 use tengen_record::GameRecord;
 
 use crate::db::{Database, Row, params};
@@ -54,6 +56,13 @@ pub struct QuarantinedGame {
     pub reason: String,
     /// Its bytes.
     pub payload: Vec<u8>,
+}
+
+/// Digests and networks that were found to be the run's, so that a batch asks once for each.
+#[derive(Default)]
+struct Known {
+    configs: HashSet<String>,
+    networks: HashSet<String>,
 }
 
 /// Checks the limits of one call; nothing is kept of a call beyond them.
@@ -191,8 +200,9 @@ impl Store {
         let run = run::require(&*self.db)?;
         // Replaying needs no lock.
         let mut checked = Vec::with_capacity(uploads.len());
+        let mut known = Known::default();
         for WaitingUpload { id, upload } in uploads {
-            let sound = self.sound_record(&run.uid, upload)?;
+            let sound = self.sound_record(&run.uid, upload, &mut known)?;
             let sound = sound.and_then(|record| judge(upload, &record).map(|()| record));
             checked.push((id, upload, sound));
         }
@@ -204,16 +214,16 @@ impl Store {
                 continue;
             }
             match record {
-                Ok(record) => sound.push(Packed {
-                    game: NewGame {
+                Ok(record) => sound.push((
+                    NewGame {
                         id: upload.id,
                         worker: upload.worker.clone(),
                         counter: upload.counter,
                         network: upload.network.clone(),
                         record,
                     },
-                    payload: &upload.payload,
-                }),
+                    &upload.payload,
+                )),
                 Err(reason) => {
                     put_aside(&*tx, &Aside::of(upload), reason)?;
                     workers::count_refused(&*tx, &upload.worker, 1)?;
@@ -221,7 +231,8 @@ impl Store {
                 }
             }
         }
-        let appended = append(&*tx, &sound)?;
+        let packed: Vec<_> = sound.iter().map(|(game, payload)| Packed { game, payload }).collect();
+        let appended = append(&*tx, &packed)?;
         tx.commit()?;
         (told.accepted, told.already_there) = (appended.inserted, appended.already_there);
         Ok(told)
@@ -232,6 +243,7 @@ impl Store {
         &self,
         uid: &str,
         upload: &Upload,
+        known: &mut Known,
     ) -> Result<Result<GameRecord, String>, StoreError> {
         let due = GameId::derive(uid, &upload.worker, upload.counter);
         if upload.id != due {
@@ -241,13 +253,19 @@ impl Store {
             Ok(record) => record,
             Err(reason) => return Ok(Err(reason)),
         };
-        if self.config(&record.config_digest)?.is_none() {
-            let digest = &record.config_digest;
-            return Ok(Err(format!("its configuration {digest:?} is none of this run's")));
+        let digest = &record.config_digest;
+        if !known.configs.contains(digest) {
+            if self.config(digest)?.is_none() {
+                return Ok(Err(format!("its configuration {digest:?} is none of this run's")));
+            }
+            known.configs.insert(digest.clone());
         }
         let network = &upload.network;
-        if network != UNIFORM && self.network(network)?.is_none() {
-            return Ok(Err(format!("its network {network:?} is none of this run's")));
+        if network != UNIFORM && !known.networks.contains(network) {
+            if self.network(network)?.is_none() {
+                return Ok(Err(format!("its network {network:?} is none of this run's")));
+            }
+            known.networks.insert(network.clone());
         }
         Ok(Ok(record))
     }

@@ -42,7 +42,7 @@ impl Store {
         Self::with(Box::new(db))
     }
 
-    /// [`Store::connect`] for `postgres://…`, [`Store::open`] for everything else.
+    /// `Store::connect` (feature `postgres`) for `postgres://…`, [`Store::open`] for everything else.
     ///
     /// # Errors
     /// As these; [`StoreError::Url`] when this program was built without PostgreSQL.

@@ -120,6 +120,8 @@ impl Store {
              WHERE match_id = ?1",
             params![match_id, end.verdict, end.promote, end.detail_json],
         )?;
+        // Whoever still plays a block of it hears that the match is over.
+        tx.execute("DELETE FROM match_blocks WHERE match_id = ?1", params![match_id])?;
         if end.promote {
             let best = run::require(&*tx)?.best;
             if best.as_deref() != Some(&game.base) {

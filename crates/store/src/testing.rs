@@ -30,7 +30,13 @@ impl PgServer {
     /// Starts one, or says in one line on stderr why tests without it are skipped.
     #[must_use]
     pub fn start() -> Option<Self> {
-        Self::try_start()
+        Self::start_in(&home())
+    }
+
+    /// As [`PgServer::start`], with its data under `folder`: on a disk, say, for a measurement.
+    #[must_use]
+    pub fn start_in(folder: &Path) -> Option<Self> {
+        Self::try_start(folder)
             .inspect_err(|why| {
                 // Past the test harness, which keeps what tests print to itself.
                 let _ = writeln!(std::io::stderr(), "SKIPPED: tests on PostgreSQL: {why}");
@@ -45,11 +51,11 @@ impl PgServer {
         SHARED.get_or_init(Self::start).as_ref()
     }
 
-    fn try_start() -> Result<Self, String> {
+    fn try_start(home: &Path) -> Result<Self, String> {
         let programs = programs()?;
         let folder: TempDir = tempfile::Builder::new()
             .prefix("tengen-pg-")
-            .tempdir_in(home())
+            .tempdir_in(home)
             .map_err(|e| e.to_string())?;
         if let Some(user) = stand_in() {
             std::os::unix::fs::chown(folder.path(), Some(user), None).map_err(|e| e.to_string())?;

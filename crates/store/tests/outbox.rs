@@ -103,7 +103,7 @@ fn unsent_games_are_never_given_to_another_run() {
 
 #[test]
 fn a_store_is_no_outbox_and_an_outbox_no_store() {
-    let bench = common::Bench::new();
+    let bench = common::Bench::sqlite();
     let refused = Outbox::open(&bench.path(), "box").unwrap_err();
     assert!(matches!(refused, StoreError::NotAnOutbox { .. }), "{refused}");
     let path = bench.folder.path().join("outbox.db");
