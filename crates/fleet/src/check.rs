@@ -1,7 +1,7 @@
 //! What a game from elsewhere must show before it can enter a window.
 
 use tengen_record::{EndReason, GameRecord, decode};
-use tengen_selfplay::game_seed;
+use tengen_selfplay::{GameSettings, game_seed};
 use tengen_store::{GameId, MAX_GAME_BYTES, RunState, Upload};
 use thiserror::Error;
 
@@ -79,6 +79,15 @@ pub enum Unsound {
     },
 }
 
+impl Unsound {
+    /// Whether an honest worker cannot hand in such a game. Networks and configurations grow old while a
+    /// worker is out of reach, and what it played by then has no other fault.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        !matches!(self, Self::Digest { .. } | Self::Network(_))
+    }
+}
+
 /// Holds uploads to one state of a run.
 #[derive(Clone, Debug)]
 pub struct Checker {
@@ -134,16 +143,7 @@ impl Checker {
             let (found, expected) = (record.config_digest.clone(), self.run.config_digest.clone());
             return Err(Unsound::Digest { found, expected });
         }
-        let (settings, selfplay) = (&self.plan.settings, &self.plan.selfplay);
-        if record.size != settings.size {
-            return Err(Unsound::OtherGame("board"));
-        }
-        if record.rules != settings.rules {
-            return Err(Unsound::OtherGame("rule set"));
-        }
-        if selfplay.komi_stdev == 0.0 && record.komi != settings.komi {
-            return Err(Unsound::OtherGame("komi"));
-        }
+        self.check_game(record)?;
         let claimed = upload.network.clone();
         if let Some(found) = record.players.iter().find(|player| **player != claimed) {
             return Err(Unsound::Players { claimed, found: found.clone() });
@@ -154,6 +154,32 @@ impl Checker {
         let seed = worker_seed(self.run.seed, &upload.worker);
         if record.seed != game_seed(seed, upload.counter) {
             return Err(Unsound::Seed(upload.counter));
+        }
+        Ok(())
+    }
+
+    /// The game is the run's, or one of those that it plays beside.
+    fn check_game(&self, record: &GameRecord) -> Result<(), Unsound> {
+        let selfplay = &self.plan.selfplay;
+        let others = self.plan.others.iter().map(|(_, settings)| settings);
+        let mut known: Vec<&GameSettings> =
+            std::iter::once(&self.plan.settings).chain(others).collect();
+        for (what, differs) in [
+            ("board", (|r, s| r.size != s.size) as fn(&GameRecord, &GameSettings) -> bool),
+            ("rule set", |r, s| r.rules != s.rules),
+            ("komi", |r, s| r.komi != s.komi),
+        ] {
+            if what != "komi" || selfplay.komi_stdev == 0.0 {
+                known.retain(|settings| !differs(record, settings));
+            }
+            if known.is_empty() {
+                return Err(Unsound::OtherGame(what));
+            }
+        }
+        let bare = record.setup_black.is_empty() && record.setup_white.is_empty();
+        let may_differ = selfplay.handicap_fraction > 0.0 || !selfplay.start_positions.is_empty();
+        if !bare && !may_differ {
+            return Err(Unsound::OtherGame("set-up position"));
         }
         Ok(())
     }

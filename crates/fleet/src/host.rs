@@ -14,6 +14,8 @@ use tengen_store::{RunState, Upstream, UpstreamError};
 pub struct Plan {
     /// The game.
     pub settings: GameSettings,
+    /// Games played beside it, each with its share of all.
+    pub others: Vec<(f64, GameSettings)>,
     /// How self-play games are played.
     pub selfplay: SelfPlayConfig,
     /// How moves are searched.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use tengen_record::GameRecord;
-use tengen_store::{GameId, RunState, Settled, Store};
+use tengen_store::{GameId, Objection, RunState, Settled, Store};
 
 use crate::check::Checker;
 use crate::{FleetError, Plan, Recheck};
@@ -150,11 +150,13 @@ impl Janitor {
         let mut doubtful = Vec::new();
         let settled = store.settle_uploads(&uploads, &mut |upload, record| {
             let Some(Some(checker)) = checkers.get(&record.config_digest) else {
-                return Err(
-                    "nobody here can read the configuration that it was played under".into()
-                );
+                let unread = "nobody here can read the configuration that it was played under";
+                return Err(Objection::no_fault(unread.to_owned()));
             };
-            checker.judge(upload, record).map_err(|unsound| unsound.to_string())?;
+            checker.judge(upload, record).map_err(|unsound| Objection {
+                reason: unsound.to_string(),
+                is_fault: unsound.is_fault(),
+            })?;
             if let Some(looking) = looking.as_deref_mut().filter(|l| l.is_chosen(upload.id))
                 && let Some(seen) = (looking.look)(&upload.network, checker.plan(), record)
             {

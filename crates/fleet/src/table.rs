@@ -55,6 +55,7 @@ impl Table {
         let seed = worker_seed(run.seed, worker);
         let pool =
             SelfPlayPool::new(&plan.settings, &plan.selfplay, &plan.search, first_game, seed)
+                .with_others(&plan.others)
                 .with_config_digest(&run.config_digest);
         Ok(Self {
             digest: run.config_digest.clone(),

@@ -25,7 +25,7 @@ mod softmax;
 mod split;
 mod uniform;
 
-pub use batch::{check_batch, evaluate_in_batches};
+pub use batch::{check_batch, evaluate_by_size, evaluate_in_batches};
 pub use cache::{CacheStats, CachedEvaluator};
 pub use count::{CountingEvaluator, EvalStats};
 pub use error::EvalError;

@@ -165,6 +165,29 @@ fn waiting(row: &mut Row<'_>) -> Result<WaitingUpload, StoreError> {
     Ok(WaitingUpload { id: row.get(0)?, upload })
 }
 
+/// Why a game that replays must not enter the run all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// What is wrong with it, for whoever looks into the quarantine.
+    pub reason: String,
+    /// Whether it counts against the worker: an honest one may hand in a game that has merely grown old.
+    pub is_fault: bool,
+}
+
+impl Objection {
+    /// An objection that counts against the worker.
+    #[must_use]
+    pub fn fault(reason: String) -> Self {
+        Self { reason, is_fault: true }
+    }
+
+    /// An objection that does not.
+    #[must_use]
+    pub fn no_fault(reason: String) -> Self {
+        Self { reason, is_fault: false }
+    }
+}
+
 impl Store {
     /// The oldest `limit` games in the inbox behind place `after`.
     ///
@@ -185,7 +208,8 @@ impl Store {
     }
 
     /// Replays `uploads` and moves them on, in one transaction: sound ones become games of the run, with
-    /// numbers without gaps; the others go into quarantine and count against their worker. A game is sound
+    /// numbers without gaps; the others go into quarantine and count against their worker, unless the
+    /// [`Objection`] says that it is not at fault. A game is sound
     /// if its id follows from its origin, its bytes are the ones that were hashed, it replays under its own
     /// rules, its configuration and its network are ones of this run, and `judge` has nothing
     /// against it. Uploads that somebody else has settled meanwhile are passed over.
@@ -195,7 +219,7 @@ impl Store {
     pub fn settle_uploads(
         &mut self,
         uploads: &[WaitingUpload],
-        judge: &mut dyn FnMut(&Upload, &GameRecord) -> Result<(), String>,
+        judge: &mut dyn FnMut(&Upload, &GameRecord) -> Result<(), Objection>,
     ) -> Result<Settled, StoreError> {
         let run = run::require(&*self.db)?;
         // Replaying needs no lock.
@@ -203,6 +227,7 @@ impl Store {
         let mut known = Known::default();
         for WaitingUpload { id, upload } in uploads {
             let sound = self.sound_record(&run.uid, upload, &mut known)?;
+            let sound = sound.map_err(Objection::fault);
             let sound = sound.and_then(|record| judge(upload, &record).map(|()| record));
             checked.push((id, upload, sound));
         }
@@ -224,9 +249,9 @@ impl Store {
                     },
                     &upload.payload,
                 )),
-                Err(reason) => {
-                    put_aside(&*tx, &Aside::of(upload), reason)?;
-                    workers::count_refused(&*tx, &upload.worker, 1)?;
+                Err(objection) => {
+                    put_aside(&*tx, &Aside::of(upload), &objection.reason)?;
+                    workers::count_refused(&*tx, &upload.worker, u64::from(objection.is_fault))?;
                     told.quarantined += 1;
                 }
             }

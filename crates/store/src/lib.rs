@@ -82,7 +82,7 @@ pub use fsck::FsckReport;
 pub use games::{Appended, Counts, NewGame, StoredGame};
 pub use id::{GameId, GameIdError};
 pub use imports::{FileHash, ImportBatch, ImportCounts, ImportGame, ImportProgress, ImportedGame};
-pub use inbox::{QuarantinedGame, Settled, WaitingUpload};
+pub use inbox::{Objection, QuarantinedGame, Settled, WaitingUpload};
 pub use journal::{EventRow, MetricRow};
 pub use leases::Lease;
 pub use matches::{MatchGameRow, MatchRow, NewMatch};

@@ -195,6 +195,9 @@ pub(crate) fn seen(
 
 /// Counts unsound games against a worker; enough of them and it is trusted less.
 pub(crate) fn count_refused(db: &dyn Database, worker: &str, games: u64) -> Result<(), StoreError> {
+    if games == 0 {
+        return Ok(());
+    }
     let sql = "UPDATE workers SET refused = refused + ?2 WHERE name = ?1 RETURNING refused, state";
     let found: Option<(u64, String)> =
         db.maybe(sql, params![worker, games], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -91,6 +91,7 @@ fn machine() -> String {
 pub fn plan_of(config: Config) -> Result<Plan> {
     Ok(Plan {
         settings: config.rules.settings()?,
+        others: config.rules.others()?,
         selfplay: config.selfplay,
         search: config.search,
         starts: Arc::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use tengen_fleet::worker_seed;
 use tengen_inference::{CachedEvaluator, LeafEvaluator};
 use tengen_network::DeviceConfig;
 use tengen_selfplay::{
@@ -15,6 +16,7 @@ use tengen_store::{GameId, NewGame, RunRow, Store};
 use super::outlook::Outlook;
 use super::starts;
 use crate::config::Config;
+use crate::pipeline::LOOP_WORKER;
 use crate::players::Player;
 use crate::run_dir::RunDir;
 use crate::stop::Stop;
@@ -51,10 +53,14 @@ impl Generator {
     ) -> Result<Self> {
         let settings = config.rules.settings()?;
         let first_game = store.next_counter(worker)?;
-        let pool =
-            SelfPlayPool::new(&settings, &config.selfplay, &config.search, first_game, run.seed)
-                .with_others(&config.rules.others()?)
-                .with_config_digest(&run.config_digest);
+        // Every worker counts its games from 0: with one seed for all they would play the same ones.
+        let seed = match worker {
+            LOOP_WORKER => run.seed,
+            other => worker_seed(run.seed, other),
+        };
+        let pool = SelfPlayPool::new(&settings, &config.selfplay, &config.search, first_game, seed)
+            .with_others(&config.rules.others()?)
+            .with_config_digest(&run.config_digest);
         let starts = match config.selfplay.start_positions.as_str() {
             "" => Arc::default(),
             file => starts::read(Path::new(file), &settings)?.into(),

@@ -211,6 +211,7 @@ pub fn plan() -> Plan {
             rules: Rules::tromp_taylor(),
             komi: Komi::from_points(0.5).unwrap(),
         },
+        others: Vec::new(),
         selfplay: SelfPlayConfig { workers: 1, games_in_flight: 4, ..SelfPlayConfig::default() },
         search: SearchConfig { visits: 8, ..SearchConfig::default() },
         starts: Arc::default(),

@@ -26,7 +26,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use tengen_features::{FeatureSet, encode_globals, encode_nhwc};
-use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch};
+use tengen_inference::{EvalError, Evaluation, Leaf, LeafEvaluator, check_batch, evaluate_by_size};
 use tengen_rules::BoardSize;
 
 use crate::burn_evaluator::turn_points_back;
@@ -183,17 +183,14 @@ impl LeafEvaluator for NativeEvaluator {
 
     fn evaluate(&mut self, leaves: &[Leaf<'_>]) -> Result<Vec<Evaluation>, EvalError> {
         check_batch(leaves, self.max_batch)?;
-        let mut answers = Vec::with_capacity(leaves.len());
-        for same_size in leaves.chunk_by(|a, b| a.state.size() == b.state.size()) {
-            let size = same_size[0].state.size();
+        evaluate_by_size(leaves, |size, same_size, answers| {
             let together = self.forward.fit(size.width(), size.height());
             // Shares as even as can be: a last one of few boards would waste the kernels.
             let shares = same_size.len().div_ceil(together);
-            for leaves in same_size.chunks(same_size.len().div_ceil(shares)) {
-                self.evaluate_together(size, leaves, &mut answers)?;
-            }
-        }
-        Ok(answers)
+            same_size
+                .chunks(same_size.len().div_ceil(shares))
+                .try_for_each(|leaves| self.evaluate_together(size, leaves, answers))
+        })
     }
 }
 

@@ -7,8 +7,8 @@ use crate::common::{Bench, game_bytes, hello, network, record, resigned, upload}
 use tengen_rules::Color;
 use tengen_store::{
     BLOCK_PAIRS, BlockGame, MAX_GAME_BYTES, MAX_NETWORK_BYTES, MAX_UPLOADS, NetworkStatus,
-    NewMatch, PROTOCOL, RunMode, Settled, Store, StoreError, Submitted, Upload, Upstream,
-    UpstreamError, WorkerCounts, WorkerHello, WorkerState,
+    NewMatch, Objection, PROTOCOL, RunMode, Settled, Store, StoreError, Submitted, Upload,
+    Upstream, UpstreamError, WorkerCounts, WorkerHello, WorkerState,
 };
 
 conversations! {
@@ -358,11 +358,20 @@ fn what_the_judge_refuses_is_put_aside(bench: &mut Bench, up: &mut dyn Upstream)
         .store
         .settle_uploads(&waiting, &mut |upload, record| {
             assert!(!record.turns.is_empty());
-            if upload.counter == 2 { Err("too few visits".to_owned()) } else { Ok(()) }
+            match upload.counter {
+                2 => Err(Objection::fault("too few visits".to_owned())),
+                3 => Err(Objection::no_fault("grown old".to_owned())),
+                _ => Ok(()),
+            }
         })
         .unwrap();
-    assert_eq!((told, told.total()), (settled(3, 0, 1), 4));
-    assert_eq!(bench.store.quarantined(1).unwrap()[0].reason, "too few visits");
+    assert_eq!((told, told.total()), (settled(2, 0, 2), 4));
+    let reasons: Vec<String> =
+        bench.store.quarantined(2).unwrap().into_iter().map(|game| game.reason).collect();
+    assert!(reasons.iter().any(|reason| reason == "too few visits"), "{reasons:?}");
+    assert!(reasons.iter().any(|reason| reason == "grown old"), "{reasons:?}");
+    let refused: Vec<u64> = bench.store.workers().unwrap().iter().map(|w| w.refused).collect();
+    assert_eq!(refused, [1], "only what is the worker's fault counts");
 }
 
 fn ten_unsound_games_block_a_worker_and_a_hand_lets_it_in_again(
