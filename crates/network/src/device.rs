@@ -9,7 +9,9 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use tengen_inference::LeafEvaluator;
 
-use crate::{NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights};
+use crate::{
+    BurnBackend, BurnEvaluator, NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights,
+};
 
 /// What a build without LibTorch says about its devices.
 #[cfg(not(feature = "libtorch"))]
@@ -29,6 +31,8 @@ pub enum DeviceKind {
     LibtorchCpu,
     /// `cuda:N`: the CUDA device of that number, by LibTorch.
     Cuda(u16),
+    /// `burn:…`: one of burn's own backends.
+    Burn(BurnBackend),
 }
 
 impl DeviceKind {
@@ -39,16 +43,17 @@ impl DeviceKind {
             Self::Cpu => "cpu".to_owned(),
             Self::LibtorchCpu => "libtorch:cpu".to_owned(),
             Self::Cuda(index) => format!("cuda:{index}"),
+            Self::Burn(backend) => backend.name(),
         }
     }
 
     /// Whether LibTorch computes there.
     #[must_use]
     pub const fn is_libtorch(self) -> bool {
-        !matches!(self, Self::Cpu)
+        matches!(self, Self::LibtorchCpu | Self::Cuda(_))
     }
 
-    /// Whether it is a GPU.
+    /// Whether it is a GPU, by LibTorch.
     #[must_use]
     pub const fn is_cuda(self) -> bool {
         matches!(self, Self::Cuda(_))
@@ -61,8 +66,12 @@ impl DeviceKind {
     pub fn require(self) -> Result<(), NetworkError> {
         let missing = match self {
             Self::Cpu => return Ok(()),
+            Self::Burn(backend) => match backend.device() {
+                Ok(_) => return Ok(()),
+                Err(why) => why,
+            },
             #[cfg(not(feature = "libtorch"))]
-            _ => NOT_BUILT.to_owned(),
+            Self::LibtorchCpu | Self::Cuda(_) => NOT_BUILT.to_owned(),
             #[cfg(feature = "libtorch")]
             Self::LibtorchCpu => return Ok(()),
             #[cfg(feature = "libtorch")]
@@ -89,12 +98,15 @@ impl DeviceKind {
         self.require()?;
         match self {
             Self::Cpu => Ok(Device::flex()),
+            Self::Burn(backend) => {
+                backend.device().map_err(|why| NetworkError::Device { device: self.name(), why })
+            }
             #[cfg(feature = "burn-tch")]
             Self::LibtorchCpu => Ok(Device::libtorch()),
             #[cfg(feature = "burn-tch")]
             Self::Cuda(index) => Ok(Device::libtorch_cuda(usize::from(index))),
             #[cfg(not(feature = "burn-tch"))]
-            _ => Err(NetworkError::Device {
+            Self::LibtorchCpu | Self::Cuda(_) => Err(NetworkError::Device {
                 device: self.name(),
                 why: "burn itself computes there only in builds with `--features burn-tch`".into(),
             }),
@@ -127,6 +139,9 @@ impl DeviceKind {
             Self::LibtorchCpu | Self::Cuda(_) => Ok(Box::new(crate::LibtorchEvaluator::new(
                 config, weights, self, precision, max_batch,
             )?)),
+            Self::Burn(_) => {
+                Ok(Box::new(BurnEvaluator::new(config, weights, &self.device()?, max_batch)?))
+            }
             _ => {
                 let _ = precision;
                 Ok(Box::new(NativeEvaluator::new(config, weights, max_batch)?))
@@ -156,6 +171,7 @@ impl DeviceKind {
                     crate::LibtorchEvaluator::new(config, weights, self, precision, max_batch)?;
                 Ok(Box::new(evaluator.telling_ownership()))
             }
+            Self::Burn(_) => self.evaluator(config, weights, precision, max_batch),
             _ => {
                 let _ = precision;
                 let evaluator = NativeEvaluator::new(config, weights, max_batch)?;
@@ -191,6 +207,9 @@ impl FromStr for DeviceKind {
     /// Reads a name, of a device of this build or of another.
     fn from_str(name: &str) -> Result<Self, NetworkError> {
         let index = name.strip_prefix("cuda:").map(str::parse);
+        if let Some(backend) = BurnBackend::named(name) {
+            return Ok(Self::Burn(backend));
+        }
         match (name, index) {
             ("cpu", _) => Ok(Self::Cpu),
             ("libtorch:cpu", _) => Ok(Self::LibtorchCpu),
@@ -198,7 +217,8 @@ impl FromStr for DeviceKind {
             (_, Some(Ok(index))) => Ok(Self::Cuda(index)),
             _ => Err(NetworkError::Device {
                 device: name.to_owned(),
-                why: "no such device; there are `cpu`, `libtorch:cpu`, `cuda:0`, `cuda:1`, …"
+                why: "no such device; there are `cpu`, `libtorch:cpu`, `cuda:0`, `cuda:1`, …, and \
+                      `burn:cpu`, `burn:wgpu`, `burn:cuda:0`, …"
                     .into(),
             }),
         }
@@ -211,14 +231,16 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_no_other_is_a_device() {
-        for name in ["cpu", "libtorch:cpu", "cuda:0", "cuda:12"] {
+        for name in
+            ["cpu", "libtorch:cpu", "cuda:0", "cuda:12", "burn:cpu", "burn:wgpu", "burn:cuda:3"]
+        {
             let device: DeviceKind = name.parse().unwrap();
             assert_eq!(device.name(), name);
             let json = serde_json::to_string(&device).unwrap();
             assert_eq!(serde_json::from_str::<DeviceKind>(&json).unwrap(), device);
         }
         assert_eq!("cuda".parse::<DeviceKind>().unwrap(), DeviceKind::Cuda(0));
-        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "libtorch"] {
+        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "libtorch", "burn:", "burn:cuda:x"] {
             let message = name.parse::<DeviceKind>().unwrap_err().to_string();
             assert!(message.contains("libtorch:cpu"), "{message}");
         }
@@ -228,6 +250,19 @@ mod tests {
     fn only_the_training_device_keeps_gradients() {
         assert!(!DeviceKind::Cpu.device().unwrap().is_autodiff());
         assert!(DeviceKind::Cpu.training_device().unwrap().is_autodiff());
+    }
+
+    #[test]
+    fn burn_itself_evaluates_where_it_is_named_and_its_gpus_are_refused_with_the_remedy() {
+        let burn: DeviceKind = "burn:cpu".parse().unwrap();
+        let check = crate::check_device(burn, Precision::F32).unwrap();
+        assert!(check.usable && check.worst_difference.unwrap() < 1e-4, "{check:?}");
+        let gpu: DeviceKind = "burn:cuda:250".parse().unwrap();
+        let message = gpu.require().unwrap_err().to_string();
+        assert!(message.contains("burn:cuda:250"), "{message}");
+        if !cfg!(feature = "burn-cuda") {
+            assert!(message.contains("--features burn-cuda"), "{message}");
+        }
     }
 
     #[test]

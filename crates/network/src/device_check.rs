@@ -6,7 +6,9 @@ use serde::Serialize;
 use tengen_inference::{Evaluation, Leaf, LeafEvaluator};
 
 use crate::check_positions::positions;
-use crate::{DeviceKind, NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights};
+use crate::{
+    BurnBackend, DeviceKind, NativeEvaluator, NetworkConfig, NetworkError, Precision, Weights,
+};
 
 /// What is known of one device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,7 +46,11 @@ pub fn libtorch_facts() -> Option<String> {
 
 /// How far a prior or a value may be from the plain kernel's. A GPU's `f32` may be TF32 inside.
 const fn tolerance(device: DeviceKind, precision: Precision) -> f32 {
-    match (precision, device.is_cuda()) {
+    let gpu = match device {
+        DeviceKind::Burn(backend) => backend != BurnBackend::Flex,
+        other => other.is_cuda(),
+    };
+    match (precision, gpu) {
         (Precision::F32, false) => 1e-4,
         (Precision::F32, true) => 2e-3,
         (Precision::Fp16, _) => 5e-3,

@@ -16,6 +16,7 @@
 //! pass. burn types stay in this crate and in the trainer; devices are chosen in one file
 //! ([`DeviceKind`], `docs/adr/0001`).
 
+mod burn_backend;
 mod burn_evaluator;
 mod check_positions;
 mod config;
@@ -41,6 +42,7 @@ mod pytorch;
 mod training;
 mod weights;
 
+pub use burn_backend::BurnBackend;
 pub use burn_evaluator::BurnEvaluator;
 pub use config::{NORM_EPSILON, NetworkConfig};
 pub use describe::{NetDescription, TrainingMemory, describe, training_memory};

@@ -71,6 +71,9 @@ impl TrainingNet {
     /// When the config is refused or the device is missing.
     pub fn new(config: &NetworkConfig, kind: DeviceKind) -> Result<Self, NetworkError> {
         config.require_sound()?;
+        if let DeviceKind::Burn(_) = kind {
+            return Self::through_burn(config, kind);
+        }
         kind.require()?;
         let backbone = match kind {
             #[cfg(feature = "libtorch")]
