@@ -1,6 +1,6 @@
 //! burn's own backends, as devices that a config may name.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 
 /// Which of burn's own backends computes the whole network, in place of our passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,24 +36,30 @@ impl BurnBackend {
 
     /// burn's device, proven by a sum; or why there is none.
     pub(crate) fn device(self) -> Result<Device, String> {
-        let device = match self {
-            Self::Flex => return Ok(Device::flex()),
+        match self {
+            Self::Flex => Ok(Device::flex()),
             #[cfg(feature = "burn-wgpu")]
-            Self::Wgpu => Device::wgpu(burn::tensor::DeviceKind::DefaultDevice),
+            Self::Wgpu => proven(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)),
             #[cfg(feature = "burn-cuda")]
-            Self::Cuda(index) => Device::cuda(usize::from(index)),
+            Self::Cuda(index) => proven(Device::cuda(usize::from(index))),
             #[cfg(not(feature = "burn-wgpu"))]
-            Self::Wgpu => return Err(not_built("burn-wgpu")),
+            Self::Wgpu => Err(not_built("burn-wgpu")),
             #[cfg(not(feature = "burn-cuda"))]
-            Self::Cuda(_) => return Err(not_built("burn-cuda")),
-        };
-        let sum = || Tensor::<1>::ones([2], &device).sum().into_scalar::<f32>();
-        // burn panics where the machine has no such device or no driver for it.
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(sum)) {
-            Ok(2.0) => Ok(device),
-            Ok(other) => Err(format!("it says that 1 + 1 is {other}")),
-            Err(_) => Err("burn finds no such device here, or no driver for it (see above)".into()),
+            Self::Cuda(_) => Err(not_built("burn-cuda")),
         }
+    }
+}
+
+/// The device, if it can add.
+#[cfg(any(feature = "burn-wgpu", feature = "burn-cuda"))]
+fn proven(device: Device) -> Result<Device, String> {
+    use burn::tensor::Tensor;
+    let sum = || Tensor::<1>::ones([2], &device).sum().into_scalar::<f32>();
+    // burn panics where the machine has no such device or no driver for it.
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(sum)) {
+        Ok(2.0) => Ok(device),
+        Ok(other) => Err(format!("it says that 1 + 1 is {other}")),
+        Err(_) => Err("burn finds no such device here, or no driver for it (see above)".into()),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn libtorch_facts() -> Option<String> {
 }
 
 /// How far a prior or a value may be from the plain kernel's. A GPU's `f32` may be TF32 inside.
-const fn tolerance(device: DeviceKind, precision: Precision) -> f32 {
+fn tolerance(device: DeviceKind, precision: Precision) -> f32 {
     let gpu = match device {
         DeviceKind::Burn(backend) => backend != BurnBackend::Flex,
         other => other.is_cuda(),
