@@ -162,19 +162,21 @@ impl Checker {
     fn check_game(&self, record: &GameRecord) -> Result<(), Unsound> {
         let selfplay = &self.plan.selfplay;
         let others = self.plan.others.iter().map(|(_, settings)| settings);
-        let mut known: Vec<&GameSettings> =
+        let games: Vec<&GameSettings> =
             std::iter::once(&self.plan.settings).chain(others).collect();
-        for (what, differs) in [
-            ("board", (|r, s| r.size != s.size) as fn(&GameRecord, &GameSettings) -> bool),
-            ("rule set", |r, s| r.rules != s.rules),
-            ("komi", |r, s| r.komi != s.komi),
-        ] {
-            if what != "komi" || selfplay.komi_stdev == 0.0 {
-                known.retain(|settings| !differs(record, settings));
-            }
-            if known.is_empty() {
-                return Err(Unsound::OtherGame(what));
-            }
+        let board = |game: &GameSettings| game.size == record.size;
+        let rules = |game: &GameSettings| board(game) && game.rules == record.rules;
+        let komi = |game: &GameSettings| {
+            rules(game) && (selfplay.komi_stdev > 0.0 || game.komi == record.komi)
+        };
+        if !games.iter().any(|game| board(game)) {
+            return Err(Unsound::OtherGame("board"));
+        }
+        if !games.iter().any(|game| rules(game)) {
+            return Err(Unsound::OtherGame("rule set"));
+        }
+        if !games.iter().any(|game| komi(game)) {
+            return Err(Unsound::OtherGame("komi"));
         }
         let bare = record.setup_black.is_empty() && record.setup_white.is_empty();
         let may_differ = selfplay.handicap_fraction > 0.0 || !selfplay.start_positions.is_empty();

@@ -95,21 +95,22 @@ impl DeviceKind {
         reason = "burn's only way to CUDA that builds from a package registry alone"
     )]
     pub fn device(self) -> Result<Device, NetworkError> {
-        self.require()?;
         match self {
             Self::Cpu => Ok(Device::flex()),
             Self::Burn(backend) => {
                 backend.device().map_err(|why| NetworkError::Device { device: self.name(), why })
             }
             #[cfg(feature = "burn-tch")]
-            Self::LibtorchCpu => Ok(Device::libtorch()),
+            Self::LibtorchCpu => self.require().map(|()| Device::libtorch()),
             #[cfg(feature = "burn-tch")]
-            Self::Cuda(index) => Ok(Device::libtorch_cuda(usize::from(index))),
+            Self::Cuda(index) => self.require().map(|()| Device::libtorch_cuda(usize::from(index))),
             #[cfg(not(feature = "burn-tch"))]
-            Self::LibtorchCpu | Self::Cuda(_) => Err(NetworkError::Device {
-                device: self.name(),
-                why: "burn itself computes there only in builds with `--features burn-tch`".into(),
-            }),
+            Self::LibtorchCpu | Self::Cuda(_) => {
+                self.require()?;
+                let why =
+                    "burn itself computes there only in builds with `--features burn-tch`".into();
+                Err(NetworkError::Device { device: self.name(), why })
+            }
         }
     }
 
@@ -133,24 +134,9 @@ impl DeviceKind {
         precision: Precision,
         max_batch: NonZeroUsize,
     ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
-        self.require()?;
-        match self {
-            #[cfg(feature = "libtorch")]
-            Self::LibtorchCpu | Self::Cuda(_) => Ok(Box::new(crate::LibtorchEvaluator::new(
-                config, weights, self, precision, max_batch,
-            )?)),
-            Self::Burn(_) => {
-                Ok(Box::new(BurnEvaluator::new(config, weights, &self.device()?, max_batch)?))
-            }
-            _ => {
-                let _ = precision;
-                Ok(Box::new(NativeEvaluator::new(config, weights, max_batch)?))
-            }
-        }
+        self.made(config, weights, precision, max_batch, false)
     }
-}
 
-impl DeviceKind {
     /// As [`DeviceKind::evaluator`], and each evaluation tells the ownership of the points, where the
     /// network has that head.
     ///
@@ -163,21 +149,31 @@ impl DeviceKind {
         precision: Precision,
         max_batch: NonZeroUsize,
     ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
-        self.require()?;
-        match self {
-            #[cfg(feature = "libtorch")]
-            Self::LibtorchCpu | Self::Cuda(_) => {
-                let evaluator =
-                    crate::LibtorchEvaluator::new(config, weights, self, precision, max_batch)?;
-                Ok(Box::new(evaluator.telling_ownership()))
-            }
-            Self::Burn(_) => self.evaluator(config, weights, precision, max_batch),
-            _ => {
-                let _ = precision;
-                let evaluator = NativeEvaluator::new(config, weights, max_batch)?;
-                Ok(Box::new(evaluator.telling_ownership()))
-            }
+        self.made(config, weights, precision, max_batch, true)
+    }
+
+    fn made(
+        self,
+        config: &NetworkConfig,
+        weights: &Weights,
+        precision: Precision,
+        max_batch: NonZeroUsize,
+        tells_ownership: bool,
+    ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
+        if let Self::Burn(_) = self {
+            // It always tells what the network says.
+            let device = self.device()?;
+            return Ok(Box::new(BurnEvaluator::new(config, weights, &device, max_batch)?));
         }
+        self.require()?;
+        #[cfg(feature = "libtorch")]
+        if self.is_libtorch() {
+            let made = crate::LibtorchEvaluator::new(config, weights, self, precision, max_batch)?;
+            return Ok(Box::new(if tells_ownership { made.telling_ownership() } else { made }));
+        }
+        let _ = precision;
+        let made = NativeEvaluator::new(config, weights, max_batch)?;
+        Ok(Box::new(if tells_ownership { made.telling_ownership() } else { made }))
     }
 }
 

@@ -7,7 +7,8 @@
 
 use tengen_network::{HostTensor, Weights};
 
-use crate::{TrainerConfig, is_decayed, is_statistic};
+use crate::momentum::still;
+use crate::{TrainerConfig, is_decayed};
 
 /// Keeps the division finite where a slope has always been zero.
 const EPSILON: f32 = 1e-8;
@@ -29,14 +30,7 @@ impl AdamW {
     /// At rest: every moment zero.
     #[must_use]
     pub fn at_rest(weights: &Weights) -> Self {
-        let still = || {
-            let trained = weights.0.iter().filter(|(name, _)| !is_statistic(name));
-            let zero = |(name, tensor): (&String, &HostTensor)| {
-                (name.clone(), HostTensor::full(&tensor.shape, 0.0))
-            };
-            Weights(trained.map(zero).collect())
-        };
-        Self { first: still(), second: still(), steps: 0 }
+        Self { first: still(weights), second: still(weights), steps: 0 }
     }
 
     /// The state as tensors of a checkpoint.

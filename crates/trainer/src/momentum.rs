@@ -22,6 +22,15 @@ pub fn is_decayed(name: &str) -> bool {
     name.ends_with(".weight")
 }
 
+/// Zeros for each trained tensor: an optimiser's memory at rest.
+pub(crate) fn still(weights: &Weights) -> Weights {
+    let trained = weights.0.iter().filter(|(name, _)| !is_statistic(name));
+    let zeros = |(name, tensor): (&String, &HostTensor)| {
+        (name.clone(), HostTensor::full(&tensor.shape, 0.0))
+    };
+    Weights(trained.map(zeros).collect())
+}
+
 /// The optimiser's memory: one velocity per trainable tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Momentum {
@@ -32,13 +41,7 @@ impl Momentum {
     /// At rest: every velocity zero.
     #[must_use]
     pub fn at_rest(weights: &Weights) -> Self {
-        let still = weights
-            .0
-            .iter()
-            .filter(|(name, _)| !is_statistic(name))
-            .map(|(name, tensor)| (name.clone(), HostTensor::full(&tensor.shape, 0.0)))
-            .collect();
-        Self { velocity: Weights(still) }
+        Self { velocity: still(weights) }
     }
 
     /// A state read back from a checkpoint.
