@@ -17,13 +17,23 @@ use crate::status::promotions;
 /// The file beside the runs.
 const FILE: &str = "ablation-progress.json";
 
+/// Time spent on a run. What a killed invocation spent is not in it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// By the clock.
+    pub seconds: f64,
+    /// Of the processor's cores, all threads together.
+    #[serde(default)]
+    pub core_seconds: f64,
+}
+
 /// One variant's progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Entry {
     change: String,
     digest: String,
-    /// Wall-clock time spent on the run. What a killed invocation spent is not in it.
-    seconds: f64,
+    #[serde(flatten)]
+    spent: Spent,
     /// Facts of the run, once its budget is used up.
     run: Option<Value>,
     /// Games of the match: pair, colour, points of the variant.
@@ -105,14 +115,16 @@ impl Ledger {
             .with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Seconds spent on a run.
-    pub fn seconds(&self, name: &str) -> f64 {
-        self.content.entries.get(name).map_or(0.0, |entry| entry.seconds)
+    /// Time spent on a run.
+    pub fn spent(&self, name: &str) -> Spent {
+        self.content.entries.get(name).map_or_else(Spent::default, |entry| entry.spent)
     }
 
-    /// Adds to them.
-    pub fn add_seconds(&mut self, name: &str, seconds: f64) -> Result<()> {
-        self.entry(name)?.seconds += seconds;
+    /// Adds to it.
+    pub fn add(&mut self, name: &str, more: Spent) -> Result<()> {
+        let spent = &mut self.entry(name)?.spent;
+        spent.seconds += more.seconds;
+        spent.core_seconds += more.core_seconds;
         self.write()
     }
 
@@ -169,7 +181,8 @@ impl Ledger {
 
 fn row(name: &str, entry: &Entry) -> Value {
     let mut row = json!({
-        "name": name, "change": entry.change, "minutes": entry.seconds / 60.0, "run": entry.run,
+        "name": name, "change": entry.change, "minutes": entry.spent.seconds / 60.0,
+        "core_minutes": entry.spent.core_seconds / 60.0, "run": entry.run,
     });
     if !entry.slots.is_empty() {
         let mut slots = entry.slots.clone();
@@ -196,11 +209,12 @@ mod tests {
         let gate = GateConfig { pairs: 2, visits: 8, ..GateConfig::default() };
         let list = variants(&Config::default(), &["reuse".into()], &[]).unwrap();
         let mut ledger = Ledger::open(folder.path(), "9 games", &list, &gate).unwrap();
-        ledger.add_seconds("reuse", 30.0).unwrap();
+        ledger.add("reuse", Spent { seconds: 30.0, core_seconds: 50.0 }).unwrap();
         ledger.keep("reuse", &[(0, 0, 1.0), (0, 1, 0.5), (1, 0, 0.0)]).unwrap();
 
         let ledger = Ledger::open(folder.path(), "9 games", &list, &gate).unwrap();
-        assert_eq!((ledger.seconds("reuse"), ledger.seconds("baseline")), (30.0, 0.0));
+        let (reuse, baseline) = (ledger.spent("reuse"), ledger.spent("baseline"));
+        assert_eq!((reuse.seconds, reuse.core_seconds, baseline.seconds), (30.0, 50.0, 0.0));
         assert_eq!(ledger.slots("reuse").len(), 3);
         let result = ledger.result().unwrap();
         let row = &result["variants"][1];

@@ -23,8 +23,8 @@ use crate::parts::gate::{MatchPlan, play, threads};
 use crate::pipeline::{self, LOOP_WORKER, Parts};
 use crate::players::{Player, find_network};
 use crate::run_dir::RunDir;
-use crate::stop::Stop;
-use ledger::Ledger;
+use crate::stop::{Stop, processor_time};
+use ledger::{Ledger, Spent};
 use variants::{Variant, variants};
 
 /// `tengen ablate`.
@@ -45,6 +45,9 @@ pub struct AblateArgs {
     /// Budget of each run in minutes: the fair one where a switch changes what a game costs.
     #[arg(long, group = "budget")]
     pub minutes: Option<f64>,
+    /// Budget of each run in minutes of one core's time: as fair, and on a busy machine too.
+    #[arg(long, group = "budget")]
+    pub core_minutes: Option<f64>,
     /// A switch to turn off; may be repeated. Default: all that the config has on (`--list`).
     #[arg(long)]
     pub switch: Vec<String>,
@@ -67,13 +70,31 @@ pub struct AblateArgs {
 
 impl AblateArgs {
     fn budget(&self) -> Result<String> {
-        match (self.games, self.steps, self.minutes) {
-            (Some(games), None, None) if games > 0 => Ok(format!("{games} games")),
-            (None, Some(steps), None) if steps > 0 => Ok(format!("{steps} steps")),
-            (None, None, Some(minutes)) if minutes > 0.0 && minutes.is_finite() => {
+        let positive = |minutes: f64| minutes > 0.0 && minutes.is_finite();
+        match (self.games, self.steps, self.minutes, self.core_minutes) {
+            (Some(games), None, None, None) if games > 0 => Ok(format!("{games} games")),
+            (None, Some(steps), None, None) if steps > 0 => Ok(format!("{steps} steps")),
+            (None, None, Some(minutes), None) if positive(minutes) => {
                 Ok(format!("{minutes} minutes"))
             }
-            _ => bail!("give each run a budget above 0: --games, --steps or --minutes"),
+            (None, None, None, Some(minutes)) if positive(minutes) => {
+                Ok(format!("{minutes} core minutes"))
+            }
+            _ => bail!(
+                "give each run a budget above 0: --games, --steps, --minutes or --core-minutes"
+            ),
+        }
+    }
+
+    /// `stop`, and what is left of a run's budget of time.
+    fn left(&self, spent: &Spent, stop: &Stop) -> Stop {
+        let left = |minutes: f64, seconds: f64| {
+            Duration::from_secs_f64((60.0 * minutes - seconds).clamp(0.0, 1e7))
+        };
+        match (self.minutes, self.core_minutes) {
+            (Some(minutes), _) => stop.within(left(minutes, spent.seconds)),
+            (None, Some(minutes)) => stop.within_processor_time(left(minutes, spent.core_seconds)),
+            (None, None) => stop.clone(),
         }
     }
 }
@@ -126,12 +147,11 @@ pub fn run(args: &AblateArgs) -> Result<()> {
 
 /// Lets a variant's run use up what is left of its budget.
 fn train(args: &AblateArgs, variant: &Variant, ledger: &mut Ledger, stop: &Stop) -> Result<()> {
-    let spent = ledger.seconds(&variant.name);
-    let left = args.minutes.map(|minutes| 60.0 * minutes - spent);
     if ledger.is_trained(&variant.name) {
         return Ok(());
     }
-    eprintln!("{}: {} after {spent:.0} s", variant.name, variant.change);
+    let spent = ledger.spent(&variant.name);
+    eprintln!("{}: {} after {:.0} s", variant.name, variant.change, spent.seconds);
     let dir = RunDir::new(args.dir.join(&variant.name));
     let job = LoopArgs {
         config: args.config.clone(),
@@ -144,13 +164,11 @@ fn train(args: &AblateArgs, variant: &Variant, ledger: &mut Ledger, stop: &Stop)
         device: Vec::new(),
         precision: None,
     };
-    let limit = match left {
-        Some(left) => stop.within(Duration::from_secs_f64(left.clamp(0.0, 1e7))),
-        None => stop.clone(),
-    };
-    let began = Instant::now();
+    let limit = args.left(&spent, stop);
+    let (began, core_began) = (Instant::now(), processor_time());
     let ended = pipeline::run(&variant.config, &dir, &job, Parts::ALL, LOOP_WORKER, &limit);
-    ledger.add_seconds(&variant.name, began.elapsed().as_secs_f64())?;
+    let core_seconds = processor_time().saturating_sub(core_began).as_secs_f64();
+    ledger.add(&variant.name, Spent { seconds: began.elapsed().as_secs_f64(), core_seconds })?;
     ended?;
     if !stop.now() {
         ledger.trained(&variant.name, &dir)?;
