@@ -140,7 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default="target/release/tengen")
     parser.add_argument("--config", default="configs/quickstart.toml")
-    parser.add_argument("--games", type=int, default=1200, help="games of the loop")
+    parser.add_argument("--games", type=int, default=4000, help="games of the loop")
     parser.add_argument("--match-games", type=int, default=200)
     parser.add_argument("--visits", default="32")
     parser.add_argument("--limit", type=float, default=900, help="seconds that the fleet may take")
@@ -151,8 +151,11 @@ def main():
         config = str(folder / "config.toml")
         text = pathlib.Path(args.config).read_text()
         # A fleet's self-play waits for its trainer after so many games, as the loop's does by taking turns.
-        text = text.replace("[run]\n", "[run]\nmax_games_ahead = 48\n").replace("until_minutes", "# until_minutes")
+        text = text.replace("[run]\n", "[run]\nmax_games_ahead = 48\n")
+        text = text.replace("until_minutes", "# until_minutes")
         text = text.replace("closing_games = 100", "closing_games = 0")
+        # The step size falls over these games, as over the whole recipe; two runs then end much alike.
+        text = text.replace("schedule_steps = 24000", f"schedule_steps = {1.6 * args.games:.0f}")
         pathlib.Path(config).write_text(text)
         server = Server(folder / "server")
         at_end.callback(server.call, "pg_ctl", "stop", "-m", "fast", "-w")
