@@ -650,8 +650,8 @@ pub struct DoctorArgs {
     /// The folder that runs will lie in; it need not exist.
     #[arg(long, default_value = "data/runs")]
     pub dir: PathBuf,
-    /// Also whether a worker here would come through to this run: `postgres://…`, the run's folder, or
-    /// `env:NAME` for a variable with either.
+    /// Also whether a worker here would come through to this run: `postgres://…`, `https://…` (its token in
+    /// TENGEN_TOKEN), the run's folder, or `env:NAME` for a variable with any of them.
     #[arg(long, value_name = "STORE")]
     pub fleet: Option<String>,
     /// Facts as JSON on standard output.
