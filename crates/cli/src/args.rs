@@ -31,6 +31,8 @@ pub enum Command {
     Gate(GateArgs),
     /// Takes in what a fleet's workers hand in, hands networks out, and decides matches.
     Janitor(crate::fleet::janitor::JanitorArgs),
+    /// Lets workers outside the trust boundary hand games in: HTTPS with tokens.
+    Serve(crate::fleet::serve::ServeArgs),
     /// A fleet's roles, workers and mode.
     #[command(subcommand)]
     Fleet(crate::fleet::operations::FleetCommand),
@@ -127,9 +129,13 @@ pub struct SelfPlayArgs {
     /// The config file, for a worker beside the run's folder.
     #[arg(long, required_unless_present = "store", conflicts_with = "store")]
     pub config: Option<PathBuf>,
-    /// The run to work for as a worker of a fleet (docs/fleet.md): `postgres://…`, or the run's folder.
+    /// The run to work for as a worker of a fleet (docs/fleet.md): `postgres://…`, `https://…` of a
+    /// `tengen serve`, or the run's folder.
     #[arg(long)]
     pub store: Option<String>,
+    /// With --store https://…: where the token is, `env:NAME` or a file. Default: env:TENGEN_TOKEN.
+    #[arg(long, requires = "store")]
+    pub token: Option<String>,
     /// With --store: folder for finished games until the run has them; each process has its own.
     /// Default: data/spool/NAME.
     #[arg(long, requires = "store")]
@@ -644,8 +650,8 @@ pub struct DoctorArgs {
     /// The folder that runs will lie in; it need not exist.
     #[arg(long, default_value = "data/runs")]
     pub dir: PathBuf,
-    /// Also whether a worker here would come through to this run: `postgres://…`, the run's folder, or
-    /// `env:NAME` for a variable with either.
+    /// Also whether a worker here would come through to this run: `postgres://…`, `https://…` (its token in
+    /// TENGEN_TOKEN), the run's folder, or `env:NAME` for a variable with any of them.
     #[arg(long, value_name = "STORE")]
     pub fleet: Option<String>,
     /// Facts as JSON on standard output.

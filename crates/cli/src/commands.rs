@@ -53,6 +53,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             work(&args, Parts { generate: false, train: false, gate: true }, LOOP_WORKER)?;
         }
         Command::Janitor(args) => fleet::janitor::run(&args)?,
+        Command::Serve(args) => fleet::serve::run(&args)?,
         Command::Fleet(what) => fleet::operations::run(&what)?,
         Command::Status(args) => status::print(&RunDir::new(args.run), args.json)?,
         Command::Watch(args) => watch::run(&args)?,

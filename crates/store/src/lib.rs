@@ -96,7 +96,8 @@ pub use run::{NewRun, RunRow};
 pub use schema::SCHEMA_VERSION;
 pub use upstream::{
     BLOCK_PAIRS, Block, BlockGame, BlockLease, MAX_GAME_BYTES, MAX_UPLOADS, PROTOCOL, RunMode,
-    RunState, Submitted, Upload, Upstream, UpstreamError, WorkerCounts, WorkerHello,
+    RunState, SharedUpstream, Submitted, Upload, Upstream, UpstreamError, WorkerCounts,
+    WorkerHello,
 };
 pub use weights::MAX_NETWORK_BYTES;
 #[cfg(feature = "postgres")]

@@ -13,6 +13,8 @@ use crate::{SCHEMA_VERSION, StoreError, schema};
 pub struct Store {
     pub(crate) db: Box<dyn Database>,
     fence: Option<Lease>,
+    /// For whom worker's calls are made: a login of the run's list of workers; empty: for all.
+    pub(crate) speaker: String,
 }
 
 impl Store {
@@ -60,7 +62,7 @@ impl Store {
 
     fn with(db: Box<dyn Database>) -> Result<Self, StoreError> {
         schema::migrate(&*db)?;
-        Ok(Self { db, fence: None })
+        Ok(Self { db, fence: None, speaker: String::new() })
     }
 
     /// Where the data is: the file, or the server's URL without user and password.

@@ -194,6 +194,30 @@ impl UpstreamError {
     }
 }
 
+/// Letters of a party's name, at most.
+const MAX_PARTY: usize = 64;
+
+/// A connection to the run that several parties use in turn, each for workers of its own: what stands
+/// between a run and machines that may not reach it themselves.
+pub trait SharedUpstream: Upstream {
+    /// From now on calls are made for `party`: 1 to 64 of `A-Z a-z 0-9 . _ -`. A worker's name belongs to
+    /// the party that registered it first, and neither to another one nor to a login that speaks for itself.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Refused`] for a name with other letters.
+    fn speak_for(&mut self, party: &str) -> Result<(), UpstreamError>;
+}
+
+/// Refuses a party's name that could not stand in a log, or in a statement, as it is.
+pub(crate) fn check_party(party: &str) -> Result<(), UpstreamError> {
+    let sound = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    if (1..=MAX_PARTY).contains(&party.len()) && party.bytes().all(sound) {
+        return Ok(());
+    }
+    let shown: String = party.chars().take(MAX_PARTY).collect();
+    Err(UpstreamError::Refused(format!("party {shown:?}: use 1 to 64 of A-Z a-z 0-9 . _ -")))
+}
+
 /// The run, as a worker sees it. Every call may be repeated without harm.
 pub trait Upstream: Send {
     /// Makes the worker known and returns how the run stands; again after every restart.

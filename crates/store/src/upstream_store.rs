@@ -3,8 +3,8 @@
 
 use crate::db::Database;
 use crate::upstream::{
-    Block, BlockGame, BlockLease, RunState, Submitted, Upload, Upstream, UpstreamError,
-    WorkerCounts, WorkerHello,
+    Block, BlockGame, BlockLease, RunState, SharedUpstream, Submitted, Upload, Upstream,
+    UpstreamError, WorkerCounts, WorkerHello, check_party,
 };
 use crate::{Store, StoreError, blocks, inbox, workers};
 
@@ -25,8 +25,9 @@ impl Store {
         worker: &str,
         what: impl FnOnce(&dyn Database) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
+        let speaker = self.speaker.clone();
         let tx = self.write()?;
-        workers::admit(&*tx, worker)?;
+        workers::admit(&*tx, worker, &speaker)?;
         let answer = what(&*tx)?;
         tx.commit()?;
         Ok(answer)
@@ -35,8 +36,9 @@ impl Store {
 
 impl Upstream for Store {
     fn register(&mut self, hello: &WorkerHello) -> Result<RunState, UpstreamError> {
+        let speaker = self.speaker.clone();
         let tx = self.write()?;
-        workers::register(&*tx, hello)?;
+        workers::register(&*tx, hello, &speaker)?;
         let state = workers::run_state(&*tx)?;
         tx.commit()?;
         Ok(state)
@@ -73,6 +75,14 @@ impl Upstream for Store {
         games: &[BlockGame],
     ) -> Result<bool, UpstreamError> {
         self.hosted(&lease.worker, |db| blocks::finish(db, lease, games))
+    }
+}
+
+impl SharedUpstream for Store {
+    fn speak_for(&mut self, party: &str) -> Result<(), UpstreamError> {
+        check_party(party)?;
+        self.speaker = format!("/{party}");
+        Ok(())
     }
 }
 

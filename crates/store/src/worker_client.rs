@@ -7,8 +7,8 @@ use crate::db::postgres::Postgres;
 use crate::db::{Database, Row, params};
 use crate::inbox::check_limits;
 use crate::upstream::{
-    Block, BlockGame, BlockLease, RunState, Submitted, Upload, Upstream, UpstreamError,
-    WorkerCounts, WorkerHello,
+    Block, BlockGame, BlockLease, RunState, SharedUpstream, Submitted, Upload, Upstream,
+    UpstreamError, WorkerCounts, WorkerHello, check_party,
 };
 use crate::upstream_store::not_kept;
 
@@ -212,5 +212,12 @@ impl Upstream for WorkerClient {
         )?;
         admitted(worker, row.get(0))?;
         Ok(row.get(1))
+    }
+}
+
+impl SharedUpstream for WorkerClient {
+    fn speak_for(&mut self, party: &str) -> Result<(), UpstreamError> {
+        check_party(party)?;
+        Ok(self.db.speak_for(party)?)
     }
 }

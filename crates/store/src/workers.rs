@@ -140,8 +140,13 @@ impl Store {
     }
 }
 
-/// Makes a worker known. Its counts begin anew: they are since it registered.
-pub(crate) fn register(db: &dyn Database, hello: &WorkerHello) -> Result<(), UpstreamError> {
+/// Makes a worker known to belong to `login`; empty: to all who may write here. Its counts begin anew: they
+/// are since it registered.
+pub(crate) fn register(
+    db: &dyn Database,
+    hello: &WorkerHello,
+    login: &str,
+) -> Result<(), UpstreamError> {
     if hello.protocol != PROTOCOL {
         return Err(UpstreamError::Version {
             ours: hello.protocol,
@@ -158,13 +163,14 @@ pub(crate) fn register(db: &dyn Database, hello: &WorkerHello) -> Result<(), Ups
     let sql =
         "INSERT INTO workers (name, login, host, device, version, protocol, state, games, evals,
                    refused, registered_us, last_seen_us)
-               VALUES (?1, '', ?2, ?3, ?4, ?5, 'ok', 0, 0, 0, now_us(), now_us())
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'ok', 0, 0, 0, now_us(), now_us())
                ON CONFLICT (name) DO UPDATE SET host = excluded.host, device = excluded.device,
                    version = excluded.version, protocol = excluded.protocol, games = 0, evals = 0,
-                   registered_us = excluded.registered_us, last_seen_us = excluded.last_seen_us";
+                   registered_us = excluded.registered_us, last_seen_us = excluded.last_seen_us
+               WHERE ?2 IN ('', workers.login)";
     let WorkerHello { name, host, device, version, protocol } = hello;
-    db.execute(sql, params![name, host, device, version, protocol])?;
-    admit(db, name)
+    db.execute(sql, params![name, login, host, device, version, protocol])?;
+    admit(db, name, login)
 }
 
 /// A name that can stand in logs, file names and metrics as it is.
@@ -173,12 +179,21 @@ fn is_sound_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b))
 }
 
-/// Refuses workers that never registered or are blocked.
-pub(crate) fn admit(db: &dyn Database, worker: &str) -> Result<(), UpstreamError> {
-    let sql = "SELECT state FROM workers WHERE name = ?1";
-    match db.maybe(sql, params![worker], |row| row.get::<String>(0))?.as_deref() {
-        None => Err(UpstreamError::Refused(format!("worker {worker:?} has not registered"))),
-        Some("blocked") => Err(UpstreamError::Blocked(worker.to_owned())),
+/// Refuses workers that never registered, belong to somebody else than `login` (empty: may speak for all),
+/// or are blocked.
+pub(crate) fn admit(db: &dyn Database, worker: &str, login: &str) -> Result<(), UpstreamError> {
+    let sql = "SELECT state, login FROM workers WHERE name = ?1";
+    let found: Option<(String, String)> =
+        db.maybe(sql, params![worker], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    match found {
+        None => {
+            let shown: String = worker.chars().take(64).collect();
+            Err(UpstreamError::Refused(format!("worker {shown:?} has not registered")))
+        }
+        Some((_, its)) if !login.is_empty() && its != login => {
+            Err(UpstreamError::Refused("this worker's name belongs to another login".to_owned()))
+        }
+        Some((state, _)) if state == "blocked" => Err(UpstreamError::Blocked(worker.to_owned())),
         Some(_) => Ok(()),
     }
 }

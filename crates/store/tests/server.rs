@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use common::{Bench, game, hello, new_run, record, upload};
 use tengen_store::testing::PgServer;
-use tengen_store::{Store, StoreError, Upstream, UpstreamError, WorkerClient, WorkerCounts};
+use tengen_store::{
+    SharedUpstream, Store, StoreError, Upstream, UpstreamError, WorkerClient, WorkerCounts,
+};
 
 #[test]
 fn a_server_that_is_away_is_told_from_a_refusal_and_used_again_when_it_is_back() {
@@ -220,4 +222,32 @@ fn a_server_elsewhere_must_prove_its_name() {
         assert!(matches!(refused, StoreError::Connect { .. }), "{host} {rest}: {refused}");
         assert!(refused.to_string().contains(words), "{host} {rest}: {refused}");
     }
+}
+
+#[test]
+fn a_login_speaks_for_parties_of_its_own_alone_and_goes_on_doing_so_on_a_new_connection() {
+    let Some(server) = PgServer::start() else { return };
+    let place = server.url("run_0");
+    let mut store = Store::connect(&place).unwrap();
+    store.init_run(&new_run(7)).unwrap();
+    store.grant_roles().unwrap();
+    let mut raw =
+        postgres::Client::connect(&place.replace("&schema=run_0", ""), postgres::NoTls).unwrap();
+    raw.batch_execute(
+        "CREATE ROLE front LOGIN; CREATE ROLE box LOGIN; GRANT tengen_worker TO front, box",
+    )
+    .unwrap();
+    let mut front = WorkerClient::connect(&server.url_of("front", "run_0")).unwrap();
+    let mut other = WorkerClient::connect(&server.url_of("box", "run_0")).unwrap();
+    front.speak_for("one").unwrap();
+    front.register(&hello("w")).unwrap();
+    other.speak_for("one").unwrap();
+    let refused = other.run_state("w", WorkerCounts::default());
+    assert!(matches!(refused, Err(UpstreamError::Refused(why)) if why.contains("login")));
+    server.crash().unwrap();
+    server.start_again().unwrap();
+    // The connection is another one now, and speaks for the same party.
+    front.run_state("w", WorkerCounts::default()).unwrap();
+    front.speak_for("two").unwrap();
+    assert!(front.run_state("w", WorkerCounts::default()).is_err());
 }

@@ -1,35 +1,9 @@
-//! A run's figures for Prometheus: `tengen fleet status --prometheus`, in its text format, for the
-//! textfile collector of node_exporter or any other that runs a command.
-
-use std::fmt::{Display, Write};
+//! A run's figures for Prometheus, in its text format: `tengen fleet status --prometheus`, for the textfile
+//! collector of node_exporter or any other that runs a command, and `GET /metrics` of `--metrics`.
 
 use anyhow::Result;
+use tengen_serve::{Exposition, escaped};
 use tengen_store::Store;
-
-/// The text of one metric after another.
-#[derive(Default)]
-struct Exposition(String);
-
-impl Exposition {
-    fn metric(&mut self, name: &str, kind: &str, help: &str) {
-        self.line(format_args!("# HELP tengen_{name} {help}"));
-        self.line(format_args!("# TYPE tengen_{name} {kind}"));
-    }
-
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
-        self.metric(name, kind, help);
-        self.line(format_args!("tengen_{name} {value}"));
-    }
-
-    fn line(&mut self, line: impl Display) {
-        writeln!(self.0, "{line}").expect("a string takes any text");
-    }
-}
-
-/// A label's value as the format wants it.
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
 
 /// Everything that is worth a curve or an alert.
 pub fn text(store: &Store) -> Result<String> {
@@ -78,7 +52,7 @@ pub fn text(store: &Store) -> Result<String> {
         let (label, state) = (escaped(&worker.name), worker.state);
         out.line(format_args!("tengen_worker_state{{worker=\"{label}\",state=\"{state}\"}} 1"));
     }
-    Ok(out.0)
+    Ok(out.into_text())
 }
 
 #[cfg(test)]
@@ -98,6 +72,5 @@ mod tests {
             let (name, value) = line.rsplit_once(' ').unwrap();
             assert!(name.starts_with("tengen_") && value.parse::<f64>().is_ok(), "{line}");
         }
-        assert_eq!(escaped("a\"b\\c\nd"), r#"a\"b\\c\nd"#);
     }
 }

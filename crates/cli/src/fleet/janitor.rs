@@ -2,6 +2,7 @@
 //! offered and decided.
 
 use std::hash::{BuildHasher, RandomState};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use tengen_store::{Lease, NetworkStatus, RunState, Store, StoreError};
 use crate::config::Config;
 use crate::fleet::place::Place;
 use crate::fleet::worker::plan_of;
+use crate::fleet::{exposition, metrics};
 use crate::logging;
 use crate::players::short;
 use crate::ratings;
@@ -51,6 +53,9 @@ pub struct JanitorArgs {
     /// Leave matches to another process, such as `tengen gate --config`.
     #[arg(long)]
     pub no_matches: bool,
+    /// Answer Prometheus's GET /metrics at this address, such as 127.0.0.1:9465; in the clear, to whoever asks.
+    #[arg(long)]
+    pub metrics: Option<SocketAddr>,
     /// One round over what is there, then end.
     #[arg(long)]
     pub once: bool,
@@ -69,6 +74,9 @@ pub fn run(args: &JanitorArgs) -> Result<()> {
     let stop = Stop::install(args.until_minutes)?;
     let (store, _) = place.open()?;
     let networks = args.networks.clone().or_else(|| place.networks());
+    let figures = place.clone();
+    let figures = move || exposition::text(&figures.open()?.0);
+    let _metrics = args.metrics.map(|address| metrics::start(address, figures)).transpose()?;
     let mut care = Care {
         store,
         networks,

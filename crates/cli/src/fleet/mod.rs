@@ -3,7 +3,9 @@
 
 mod exposition;
 pub mod janitor;
+pub mod metrics;
 pub mod operations;
 pub mod place;
 pub mod reach;
+pub mod serve;
 pub mod worker;

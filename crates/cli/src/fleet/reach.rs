@@ -25,7 +25,7 @@ pub fn check(store: &str) -> Check {
         Ok(()) => format!("answers within {:.0} ms", begun.elapsed().as_secs_f64() * 1e3),
         Err(why) => why.clone(),
     };
-    let remedy = "check address, login and certificates; on the server: `tengen fleet init` \
+    let remedy = "check address, login or token, and certificates; on the database: `tengen fleet init` \
                   prints the rights that a worker's login needs";
     Check::new("run", true, asked.is_ok(), found, remedy)
 }

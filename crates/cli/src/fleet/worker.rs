@@ -22,7 +22,7 @@ const MAX_NAME: usize = 47;
 
 /// Works for the run at `store` until told to stop.
 pub fn run(args: &SelfPlayArgs, store: &str) -> Result<()> {
-    let place = Place::parse(store)?;
+    let place = Place::parse_with(store, args.token.as_deref())?;
     let name = args.name.clone().unwrap_or_else(machine);
     check_worker(&name)?;
     if name.len() > MAX_NAME {

@@ -37,6 +37,8 @@ type BoxError = Box<dyn std::error::Error + Sync + Send>;
 pub(crate) struct Postgres {
     server: Server,
     link: RefCell<Link>,
+    /// For whom a worker's functions act, beside the login; empty: for the login alone.
+    party: RefCell<String>,
 }
 
 #[derive(Default)]
@@ -55,7 +57,11 @@ impl fmt::Debug for Postgres {
 impl Postgres {
     /// Connects to the server of `url`, trying a few times.
     pub(crate) fn connect(url: &str) -> Result<Self, StoreError> {
-        let db = Self { server: Server::parse(url)?, link: RefCell::default() };
+        let db = Self {
+            server: Server::parse(url)?,
+            link: RefCell::default(),
+            party: RefCell::default(),
+        };
         let version: String = (&db as &dyn Database)
             .get("SELECT CAST(current_setting('server_version_num') AS TEXT)", &[])?;
         if version.parse::<i64>().is_ok_and(|version| version < OLDEST_SERVER) {
@@ -68,6 +74,25 @@ impl Postgres {
     /// The run's schema.
     pub(crate) fn schema(&self) -> &str {
         &self.server.schema
+    }
+
+    /// From now on, and on every connection that replaces this one, a worker's functions act for `party`
+    /// of the login. The name is plain: it was checked.
+    pub(crate) fn speak_for(&self, party: &str) -> Result<(), StoreError> {
+        if *self.party.borrow() == party {
+            return Ok(());
+        }
+        party.clone_into(&mut self.party.borrow_mut());
+        let told = self.ask(true, |client, _| client.batch_execute(&self.introduction()));
+        if told.is_err() {
+            // Whoever this connection speaks for now, the next one speaks for `party`.
+            self.link.borrow_mut().client = None;
+        }
+        told
+    }
+
+    fn introduction(&self) -> String {
+        format!("SET tengen.party TO '{}'", self.party.borrow())
     }
 
     /// Does something with the connection. A connection found dead is renewed first, and once more
@@ -137,9 +162,11 @@ impl Postgres {
              SET lock_timeout TO '{LOCK_SECONDS}s';
              SET statement_timeout TO '60s';
              SET idle_in_transaction_session_timeout TO '30s';
+             {};
              SELECT set_config('synchronous_commit', 'on', false)
                  WHERE current_setting('synchronous_commit') = 'off'",
-            self.server.schema
+            self.server.schema,
+            self.introduction()
         )
     }
 

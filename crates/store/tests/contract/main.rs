@@ -65,4 +65,5 @@ mod imports;
 mod leases;
 mod model;
 mod moves;
+mod parties;
 mod upstream;
