@@ -14,13 +14,15 @@ enum For {
 }
 
 /// Version = index + 1. A released file never changes: later wishes are later files.
-const MIGRATIONS: [(&str, For, &str); 6] = [
+const MIGRATIONS: [(&str, For, &str); 8] = [
     ("run", For::Both, include_str!("../migrations/0001_run.sql")),
     ("operations", For::Both, include_str!("../migrations/0002_operations.sql")),
     ("imports", For::Both, include_str!("../migrations/0003_imports.sql")),
     ("withdrawn", For::Both, include_str!("../migrations/0004_withdrawn.sql")),
     ("fleet", For::Both, include_str!("../migrations/0005_fleet.sql")),
     ("functions", For::Postgres, include_str!("../migrations/0006_functions.sql")),
+    ("damaged", For::Both, include_str!("../migrations/0007_damaged.sql")),
+    ("report", For::Postgres, include_str!("../migrations/0008_report.sql")),
 ];
 
 /// The newest schema version that this program reads and writes.

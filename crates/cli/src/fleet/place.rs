@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tengen_blob::BlobPlace;
 use tengen_fleet::Connect;
 use tengen_store::{RunRow, Store, Upstream, UpstreamError};
 
@@ -54,6 +55,12 @@ impl Place {
         }
         Box::new(move || Ok(Box::new(Store::open(Path::new(&store))?) as Box<dyn Upstream>))
     }
+}
+
+/// Reads `--blobs`: a place of networks, or `env:NAME`, which takes it from an environment variable.
+pub fn blob_place(text: &str) -> Result<BlobPlace> {
+    let place = from_environment(text).with_context(|| format!("--blobs {text}"))?;
+    Ok(place.parse()?)
 }
 
 fn is_server(address: &str) -> bool {
