@@ -49,21 +49,24 @@ pub(crate) enum Trouble {
     Network(BlobError),
 }
 
-/// A download and how it ended.
-type Download = (String, Receiver<Result<Vec<u8>, BlobError>>);
+/// How a download ended.
+type Came = Result<Vec<u8>, BlobError>;
 
 /// Fetches networks, one after another.
 pub(crate) struct Supply {
     cache: NetCache,
     blobs: Option<OpenBlobs>,
-    download: Option<Download>,
+    /// The network on its way.
+    download: Option<(String, Receiver<Came>)>,
+    /// The one that came last, until it is asked for.
+    came: Option<(String, Came)>,
     /// Networks that came damaged, from wherever, and how.
     damaged: Vec<(String, String)>,
 }
 
 impl Supply {
     pub fn new(cache: NetCache, blobs: Option<OpenBlobs>) -> Self {
-        Self { cache, blobs, download: None, damaged: Vec::new() }
+        Self { cache, blobs, download: None, came: None, damaged: Vec::new() }
     }
 
     /// Bytes of the network in use: the next one will be about as large.
@@ -84,28 +87,19 @@ impl Supply {
         purpose: Purpose,
         run: &mut dyn Upstream,
     ) -> Result<Option<PathBuf>, Trouble> {
+        self.look();
         let mut trouble = None;
-        if let Some((name, answer)) = &self.download {
-            let came = match answer.try_recv() {
-                Err(TryRecvError::Empty) => return Ok(None),
-                Err(TryRecvError::Disconnected) => {
-                    Err(BlobError::Away("the thread that fetched it panicked".to_owned()))
+        match self.came.take_if(|(name, _)| name == hash) {
+            Some((_, Ok(bytes))) => return self.keep(hash, purpose, bytes).map(Some),
+            Some((_, Err(error))) => trouble = Some(error),
+            None if self.download.is_some() => return Ok(None),
+            None if self.cache.has(hash) => return self.keep(hash, purpose, Vec::new()).map(Some),
+            None => {
+                if let Some(blobs) = &self.blobs {
+                    self.download = Some((hash.to_owned(), begin(hash, Arc::clone(blobs))));
+                    return Ok(None);
                 }
-                Ok(came) => came,
-            };
-            let wanted = name == hash;
-            self.download = None;
-            match came {
-                // Nobody waits for that one any more.
-                _ if !wanted => return Ok(None),
-                Ok(bytes) => return self.keep(hash, purpose, bytes).map(Some),
-                Err(error) => trouble = Some(error),
             }
-        } else if self.cache.has(hash) {
-            return self.keep(hash, purpose, Vec::new()).map(Some);
-        } else if let Some(blobs) = &self.blobs {
-            self.download = Some(begin(hash, Arc::clone(blobs)));
-            return Ok(None);
         }
         if let Some(trouble) = &trouble {
             tracing::warn!(network = %hash, "{trouble}; asking the run itself");
@@ -123,6 +117,19 @@ impl Supply {
                 Err(Trouble::Network(error))
             }
         }
+    }
+
+    /// Takes in a download that has ended.
+    fn look(&mut self) {
+        let Some((_, answer)) = &self.download else { return };
+        let came = match answer.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => {
+                Err(BlobError::Away("the thread that fetched it panicked".to_owned()))
+            }
+            Ok(came) => came,
+        };
+        self.came = self.download.take().map(|(name, _)| (name, came));
     }
 
     fn note(&mut self, hash: &str, error: &BlobError) {
@@ -151,7 +158,7 @@ impl BlobSource for Here {
 }
 
 /// Fetches `hash` on a thread that nobody waits for: at the worker's end it may be left alone.
-fn begin(hash: &str, open: OpenBlobs) -> Download {
+fn begin(hash: &str, open: OpenBlobs) -> Receiver<Came> {
     let (tell, answer) = channel();
     let name = hash.to_owned();
     thread::spawn(move || {
@@ -159,5 +166,5 @@ fn begin(hash: &str, open: OpenBlobs) -> Download {
         // Nobody listens once the worker has ended.
         let _ = tell.send(came);
     });
-    (hash.to_owned(), answer)
+    answer
 }

@@ -19,8 +19,8 @@ use tengen_fleet::{
 };
 use tengen_store::testing::PgServer;
 use tengen_store::{
-    MAX_NETWORK_BYTES, NetworkStatus, NewMatch, NewNetwork, NewRun, PROTOCOL, Store, Upstream,
-    WorkerHello, WorkerState,
+    Block, BlockLease, MAX_NETWORK_BYTES, NetworkStatus, NewMatch, NewNetwork, NewRun, PROTOCOL,
+    Store, Upstream, WorkerHello, WorkerState,
 };
 
 /// A folder behind a line that is slow, or broken.
@@ -171,6 +171,41 @@ fn at_ten_kilobytes_a_second_games_are_played_and_shipped_meanwhile() {
         scene.wait_for_games(&second);
         assert!(begun.elapsed() > Duration::from_secs(2));
     });
+}
+
+#[test]
+fn a_block_is_played_once_both_of_its_networks_have_come() {
+    let scene = Scene::new();
+    let best = scene.promote(b"best", b"best");
+    let candidate = scene.promote(&[3; 300], &[3; 300]);
+    scene.model.run(|run| {
+        run.state.best = Some(best.clone());
+        run.blocks.push_back(block(&candidate, &best));
+    });
+    scene.work(1_000, || {
+        scene.model.wait_until("the block", |run| !run.block_games.is_empty());
+        // The next one's candidate is nowhere: its lease goes back at once.
+        let missing = "0".repeat(64);
+        scene.model.run(|run| run.blocks.push_back(block(&missing, &best)));
+        scene.model.wait_until("the block given back", |run| run.block_games.len() == 2);
+        scene.wait_for_games(&best);
+    });
+    scene.model.run(|run| {
+        let games: Vec<usize> = run.block_games.iter().map(|(_, games)| games.len()).collect();
+        assert_eq!(games, [4, 0]);
+    });
+}
+
+fn block(candidate: &str, base: &str) -> Block {
+    Block {
+        lease: BlockLease { match_id: 3, block: 0, worker: String::new(), epoch: 1 },
+        candidate: candidate.to_owned(),
+        base: base.to_owned(),
+        gate_config_json: r#"{"pairs":2,"visits":4,"opening_moves":1}"#.into(),
+        pairs: 0..2,
+        done: Vec::new(),
+        lease_seconds: 60,
+    }
 }
 
 /// A run whose store can be opened twice, in a file and on a server.

@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use tengen_fleet::{
-    Complaints, FleetError, HandOut, Janitor, Looking, MatchEnd, Plan, Recheck, Swept, attend_match,
-    recheck,
+    Complaints, FleetError, HandOut, Janitor, Looking, MatchEnd, Plan, Recheck, Swept,
+    attend_match, recheck,
 };
 use tengen_network::{DeviceConfig, load_network};
 use tengen_record::GameRecord;
