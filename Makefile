@@ -1,6 +1,6 @@
 # Every job by one word. `make test` is what CI runs.
 CARGO ?= cargo
-.PHONY: test-fleet quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
+.PHONY: test-fleet test-s3 check-fleet quickstart build test test-libtorch fmt lint soak gnugo kill-match laws bench-rules \
 	bench-search bench-parallel fuzz store-accept store-speed move-runs
 
 ## Build in release mode and run the main job: 6×6 self-play training from an empty folder.
@@ -38,6 +38,16 @@ soak: build
 ## (needs PostgreSQL's programs; minutes).
 test-fleet:
 	$(CARGO) test --locked -p tengen-fleet --test chaos -- --ignored --nocapture
+
+## Networks in a bucket, the feature `s3`: against a server that misbehaves, and a real S3 (moto's, from PyPI).
+test-s3:
+	set -e; MOTO_SERVER="$$(scripts/moto.sh)"; export MOTO_SERVER; \
+	$(CARGO) clippy --locked -p tengen-blob --features s3 --all-targets -- -D warnings; \
+	$(CARGO) test --locked -p tengen-blob --features s3
+
+## The deployment files of scripts/fleet, with whatever programs are here to check them (minutes).
+check-fleet: build
+	scripts/fleet/check.sh target/release/tengen
 
 ## One game each at 5×5 and 9×9 against GNU Go (Debian package gnugo).
 gnugo: build

@@ -149,6 +149,10 @@ pub struct SelfPlayArgs {
     /// With --store: threads that play. Default: as the run's config says.
     #[arg(long, requires = "store")]
     pub workers: Option<usize>,
+    /// With --store: where to look for networks before the run is asked, as the janitor hands them out:
+    /// `folder:PATH`, `s3://BUCKET/PREFIX` (with the feature `s3`), or `env:NAME`.
+    #[arg(long, requires = "store")]
+    pub blobs: Option<String>,
     /// With --store: play no blocks of matches.
     #[arg(long, requires = "store")]
     pub no_matches: bool,

@@ -63,16 +63,35 @@ fn a_worker_plays_the_best_network_and_its_games_count_once_checked() {
     run_loop(&config(folder.path()), &run, "1");
     let (run, spool) = (run.to_str().unwrap(), folder.path().join("spool"));
     let before = status(run)["games"].as_u64().unwrap();
-    let janitor = Process::start(&["janitor", "--store", run, "--recheck", "1", "--json"]);
-    let args = ["selfplay", "--store", run, "--spool", spool.to_str().unwrap(), "--json"];
+    // Networks go by way of a folder that is neither's own.
+    let blobs = folder.path().join("blobs");
+    std::fs::create_dir(&blobs).unwrap();
+    let place = format!("folder:{}", blobs.display());
+    let janitor = ["janitor", "--store", run, "--recheck", "1", "--json", "--blobs", &place];
+    let janitor = Process::start(&janitor);
+    let spool = spool.to_str().unwrap();
+    let args = ["selfplay", "--store", run, "--spool", spool, "--json", "--blobs", &place];
     let worker = Process::start(&[&args[..], &["--name", "box", "--workers", "1"]].concat());
     wait_until("games", || status(run)["games"].as_u64().unwrap() >= before + 4);
     // A second worker on the same spool is refused with the remedy.
     let refused = tengen(&args);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--spool"));
+    if cfg!(not(feature = "s3")) {
+        let refused = tengen(&["janitor", "--store", run, "--once", "--blobs", "s3://bucket/run"]);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("--features s3"));
+    }
     let worker: Value = serde_json::from_str(&worker.stop()).unwrap();
     assert_eq!(worker["waiting"], 0, "{worker}");
+    let best = status(run)["best"].as_str().unwrap().to_owned();
+    assert!(blobs.join(format!("{best}.safetensors")).is_file());
+    assert!(status(run)["best_age_seconds"].as_f64().unwrap() > 0.0);
+    // Another run's place, and the run's own folder, are nobody's to delete in.
+    let own = format!("folder:{run}/networks");
+    let refused = tengen(&["janitor", "--store", run, "--once", "--blobs", &own]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("a place of its own"));
     wait_until("an empty inbox", || status(run)["inbox"] == 0);
     let janitor: Value = serde_json::from_str(&janitor.stop()).unwrap();
     let played = worker["games"].as_u64().unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tengen_blob::BlobError;
 use tengen_inference::EvalError;
 use tengen_selfplay::StartError;
 use tengen_store::{StoreError, UpstreamError};
@@ -53,28 +54,4 @@ impl FleetError {
         let path = path.into();
         move |source| Self::Io { path, source }
     }
-}
-
-/// Why a blob cannot be had or kept.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BlobError {
-    /// A name that no blob has.
-    #[error("{0:?} is no blob's name: 64 lower-case hexadecimal digits are expected")]
-    BadName(String),
-    /// Nothing by that name.
-    #[error("there is no blob {0}")]
-    Missing(String),
-    /// The bytes are not those that the name promises.
-    #[error("blob {name} is damaged: {bytes} bytes came, whose hash is {found}")]
-    Damaged {
-        /// The hash asked for.
-        name: String,
-        /// The hash of what came.
-        found: String,
-        /// How much came.
-        bytes: usize,
-    },
-    /// The place that keeps blobs did not do it now; it may later.
-    #[error("{0}")]
-    Away(String),
 }

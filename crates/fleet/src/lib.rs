@@ -16,9 +16,11 @@
 //! | `worker`, `table`, `blocks` | the thread that plays: games of self-play, blocks of matches |
 //! | `link`, `shipper`, `backoff` | the thread that talks to the run |
 //! | `desk` | what the two tell each other |
-//! | `spool`, `net_cache`, `blobs` | what lies on the worker's disk |
+//! | `spool`, `net_cache` | what lies on the worker's disk |
+//! | `supply` | networks on their way there: from a place of blobs (`tengen-blob`), or the run |
 //! | `host` | what the program around a worker knows and the fleet does not: configs and tensors |
 //! | `check`, `janitor` | what a game from elsewhere must show before it counts |
+//! | `hand_out`, `complaints` | networks for workers, and what is done about one that came damaged |
 //! | `recheck` | searches of some games made again |
 //! | `matchmaker` | matches offered, settled and decided |
 //! | `idle` | where time goes that is not played |
@@ -27,11 +29,12 @@
 //! `docs/fleet.md`.
 
 mod backoff;
-mod blobs;
 mod blocks;
 mod check;
+mod complaints;
 mod desk;
 mod error;
+mod hand_out;
 mod host;
 mod idle;
 mod janitor;
@@ -41,14 +44,16 @@ mod net_cache;
 mod recheck;
 mod shipper;
 mod spool;
+mod supply;
 mod table;
 mod worker;
 
 pub use backoff::Backoff;
-pub use blobs::{BlobSource, BlobStore, FolderBlobs, FromRun, verify};
 pub use blocks::play_block;
 pub use check::{Checker, MAX_UNPACKED_BYTES, Unsound};
-pub use error::{BlobError, FleetError};
+pub use complaints::Complaints;
+pub use error::FleetError;
+pub use hand_out::HandOut;
 pub use host::{Connect, Host, Plan};
 pub use idle::Idle;
 pub use janitor::{Janitor, Look, Looking, PlanOf, Swept};
@@ -57,5 +62,7 @@ pub use net_cache::NetCache;
 pub use recheck::{Recheck, recheck};
 pub use shipper::{ShipError, Shipped, Shipper};
 pub use spool::Spool;
+pub use supply::OpenBlobs;
 pub use table::worker_seed;
+pub use tengen_blob::{BlobError, BlobSource, BlobStore, FolderBlobs, verify};
 pub use worker::{WorkReport, WorkerConfig, work};

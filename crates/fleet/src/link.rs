@@ -1,5 +1,6 @@
 //! The thread that talks to the run: how it stands, games up, networks down, leases alive.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tengen_store::{
@@ -7,12 +8,12 @@ use tengen_store::{
     WorkerHello,
 };
 
-use crate::blobs::FromRun;
 use crate::desk::{BlockWork, Desk, Net};
 use crate::host::Connect;
 use crate::net_cache::NetCache;
 use crate::shipper::{ShipError, Shipper};
-use crate::{Backoff, BlobError, FleetError, Spool, WorkerConfig};
+use crate::supply::{OpenBlobs, Purpose, Supply, Trouble};
+use crate::{Backoff, FleetError, Spool, WorkerConfig};
 
 /// How fast a network comes at worst before a fleet's downloads are spread out: bytes a second.
 const DOWNLOAD_RATE: u64 = 1_000_000;
@@ -25,6 +26,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often acknowledged games are looked through for old ones.
 const TIDY: Duration = Duration::from_secs(30);
 
+/// A network that cannot be had now; the log has said why.
+struct Unusable;
+
 /// One worker's side of the conversation.
 pub(crate) struct Link<'a> {
     config: &'a WorkerConfig,
@@ -35,7 +39,7 @@ pub(crate) struct Link<'a> {
     upstream: Option<Box<dyn Upstream>>,
     registered: bool,
     shipper: Option<Shipper>,
-    cache: NetCache,
+    supply: Supply,
     backoff: Backoff,
     /// No call before this: the last one failed.
     quiet_until: Instant,
@@ -45,6 +49,8 @@ pub(crate) struct Link<'a> {
     beat_at: Instant,
     /// When to fetch the run's best network, which is not here.
     fetch: Option<(String, Instant)>,
+    /// A block leased whose networks are on their way.
+    pending: Option<Block>,
     /// The run will not talk to this worker any more.
     dead: bool,
 }
@@ -55,6 +61,7 @@ impl<'a> Link<'a> {
         spool: &'a Spool,
         desk: &'a Desk,
         connect: Connect,
+        blobs: Option<OpenBlobs>,
     ) -> Self {
         let now = Instant::now();
         let name = spool.worker().to_owned();
@@ -69,7 +76,7 @@ impl<'a> Link<'a> {
                 version: config.version.clone(),
                 protocol: PROTOCOL,
             },
-            cache: NetCache::new(spool),
+            supply: Supply::new(NetCache::new(spool), blobs),
             backoff: Backoff::new(seed),
             config,
             spool,
@@ -84,6 +91,7 @@ impl<'a> Link<'a> {
             tidy_at: now,
             beat_at: now,
             fetch: None,
+            pending: None,
             dead: false,
         }
     }
@@ -185,7 +193,7 @@ impl<'a> Link<'a> {
         if !self.config.spread_downloads {
             return Duration::ZERO;
         }
-        let seconds = self.cache.size() / DOWNLOAD_RATE;
+        let seconds = self.supply.size() / DOWNLOAD_RATE;
         self.backoff.jitter(Duration::from_secs(seconds).min(LONGEST_DELAY))
     }
 
@@ -196,25 +204,44 @@ impl<'a> Link<'a> {
         if Instant::now() < at {
             return Ok(());
         }
-        let Some(upstream) = &mut self.upstream else { return Ok(()) };
-        match self.cache.fetch(&hash, &mut FromRun(&mut **upstream)) {
-            Ok(file) => {
+        match self.require(&hash, Purpose::Play)? {
+            Ok(None) => {}
+            Ok(Some(file)) => {
                 self.fetch = None;
                 tracing::info!(network = %hash, "fetched the run's best network");
                 self.desk.change(|view| view.net = Some(Net { hash, file }));
-                Ok(())
             }
-            Err(BlobError::Away(why)) => Err(UpstreamError::Away(why).into()),
-            Err(error) => {
-                self.fetch = Some((hash.clone(), Instant::now() + RETRY_NETWORK));
-                self.report_network(&hash, &error);
-                Ok(())
-            }
+            Err(Unusable) => self.fetch = Some((hash, Instant::now() + RETRY_NETWORK)),
         }
+        Ok(())
     }
 
-    fn report_network(&mut self, hash: &str, error: &BlobError) {
-        tracing::warn!(network = %hash, "{error}; playing on with the network in use");
+    /// The file of a network, `None` while it is on its way; tells the run of one that came damaged.
+    fn require(
+        &mut self,
+        hash: &str,
+        purpose: Purpose,
+    ) -> Result<Result<Option<PathBuf>, Unusable>, FleetError> {
+        let Some(upstream) = &mut self.upstream else { return Ok(Ok(None)) };
+        let answer = self.supply.require(hash, purpose, &mut **upstream);
+        for (network, why) in self.supply.complaints() {
+            match upstream.report_damaged(&self.hello.name, &network, &why) {
+                Ok(()) => {}
+                // Not worth more than a line: the worker plays on.
+                Err(UpstreamError::Refused(refusal)) => {
+                    tracing::warn!(%network, "the run takes no report of it: {refusal}");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match answer {
+            Ok(file) => Ok(Ok(file)),
+            Err(Trouble::Run(error)) => Err(error.into()),
+            Err(Trouble::Network(error)) => {
+                tracing::warn!(network = %hash, "{error}; playing on with the network in use");
+                Ok(Err(Unusable))
+            }
+        }
     }
 
     /// Ships full batches at once, less after a while.
@@ -249,10 +276,15 @@ impl<'a> Link<'a> {
             self.beat_at = Instant::now();
         }
         let now = Instant::now();
-        if now < self.beat_at || self.desk.closing().is_some() {
+        if self.desk.closing().is_some() {
             return Ok(());
         }
-        let leased = self.desk.view().leased.clone();
+        self.offer()?;
+        if now < self.beat_at {
+            return Ok(());
+        }
+        let pending = self.pending.as_ref().map(|block| block.lease.clone());
+        let leased = pending.or_else(|| self.desk.view().leased.clone());
         if let Some(lease) = leased {
             self.beat_at = now + HEARTBEAT;
             if !self.upstream()?.heartbeat(&lease)? {
@@ -261,6 +293,7 @@ impl<'a> Link<'a> {
                     block = lease.block,
                     "a block's lease is gone"
                 );
+                self.pending = None;
                 self.desk.change(|view| view.leased = None);
             }
             return Ok(());
@@ -268,7 +301,9 @@ impl<'a> Link<'a> {
         self.beat_at = now + self.config.look_every;
         let name = self.hello.name.clone();
         if let Some(block) = self.upstream()?.lease_block(&name)? {
-            self.offer(block)?;
+            self.beat_at = now + HEARTBEAT;
+            self.pending = Some(block);
+            self.offer()?;
         }
         Ok(())
     }
@@ -294,18 +329,17 @@ impl<'a> Link<'a> {
         Ok(())
     }
 
-    /// Fetches both networks of a block and gives it to the player; a block that cannot be played
-    /// here goes back.
-    fn offer(&mut self, block: Block) -> Result<(), FleetError> {
+    /// Gives a leased block to the player once both of its networks are here; a block that cannot be
+    /// played here goes back.
+    fn offer(&mut self) -> Result<(), FleetError> {
+        let Some(block) = self.pending.clone() else { return Ok(()) };
         let mut files = Vec::new();
         for hash in [&block.candidate, &block.base] {
-            let Some(upstream) = &mut self.upstream else { return Ok(()) };
-            match self.cache.fetch_for_match(hash, &mut FromRun(&mut **upstream)) {
-                Ok(file) => files.push(file),
-                Err(BlobError::Away(why)) => return Err(UpstreamError::Away(why).into()),
-                Err(error) => {
-                    let hash = hash.clone();
-                    self.report_network(&hash, &error);
+            match self.require(hash, Purpose::Match)? {
+                Ok(Some(file)) => files.push(file),
+                Ok(None) => return Ok(()),
+                Err(Unusable) => {
+                    self.pending = None;
                     // A lease that nobody plays on would hold the match up until it runs out.
                     self.upstream()?.finish_block(&block.lease, &[])?;
                     self.beat_at = Instant::now() + RETRY_NETWORK;
@@ -314,7 +348,7 @@ impl<'a> Link<'a> {
             }
         }
         let [candidate, base] = <[_; 2]>::try_from(files).unwrap_or_default();
-        self.beat_at = Instant::now() + HEARTBEAT;
+        self.pending = None;
         self.desk.change(|view| {
             view.leased = Some(block.lease.clone());
             view.offer = Some(BlockWork { block, candidate, base });
@@ -326,6 +360,9 @@ impl<'a> Link<'a> {
         match error {
             FleetError::Upstream(UpstreamError::Away(why)) => {
                 self.upstream = None;
+                // Whoever answers next may be a run restored from a backup, to which this worker is a
+                // stranger, and which would refuse its games one by one.
+                self.registered = false;
                 if let Some(shipper) = &mut self.shipper {
                     shipper.doubt();
                 }

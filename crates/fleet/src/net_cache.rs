@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::blobs::{BlobSource, BlobStore, FolderBlobs};
-use crate::{BlobError, Spool};
+use tengen_blob::{BlobError, BlobSource, BlobStore, EXTENSION, FolderBlobs};
+
+use crate::Spool;
 
 /// Networks kept beside the one in use.
 const KEPT_BESIDE: usize = 2;
@@ -24,7 +25,7 @@ impl NetCache {
     #[must_use]
     pub fn new(spool: &Spool) -> Self {
         Self {
-            blobs: FolderBlobs::new(spool.networks(), "safetensors"),
+            blobs: FolderBlobs::new(spool.networks(), EXTENSION),
             used: Vec::new(),
             beside: Vec::new(),
         }
@@ -72,7 +73,7 @@ impl NetCache {
     }
 
     fn sweep(&mut self) -> Result<(), BlobError> {
-        for name in self.blobs.list()? {
+        for name in self.blobs.list()?.into_iter().map(|kept| kept.name) {
             if !self.used.contains(&name) && !self.beside.contains(&name) {
                 self.blobs.delete(&name)?;
             }
@@ -121,7 +122,7 @@ mod tests {
             self.asked += 1;
             let bytes = self.blobs.get(name).cloned();
             let bytes = bytes.ok_or_else(|| BlobError::Missing(name.to_owned()))?;
-            crate::blobs::verify(name, &bytes)?;
+            tengen_blob::verify(name, &bytes)?;
             Ok(bytes)
         }
     }

@@ -15,6 +15,7 @@ use crate::desk::{BlockWork, Desk, Net};
 use crate::host::{Connect, Host};
 use crate::idle::{Idle, IdleClock};
 use crate::link::Link;
+use crate::supply::OpenBlobs;
 use crate::table::{Table, UNIFORM};
 use crate::{FleetError, Spool};
 
@@ -26,7 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
 /// What a worker is told at its start.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WorkerConfig {
     /// Folder for finished games and networks; one process each.
     pub spool: PathBuf,
@@ -56,6 +57,8 @@ pub struct WorkerConfig {
     pub plays_matches: bool,
     /// How often the thread that talks to the run looks for something to do. Default 50 ms.
     pub turn: Duration,
+    /// Where networks are looked for before the run is asked. Default: nowhere.
+    pub blobs: Option<OpenBlobs>,
 }
 
 impl WorkerConfig {
@@ -77,6 +80,7 @@ impl WorkerConfig {
             spread_downloads: true,
             plays_matches: true,
             turn: Duration::from_millis(50),
+            blobs: None,
         }
     }
 }
@@ -114,7 +118,8 @@ pub fn work(
     let desk = Desk::default();
     let begun = Instant::now();
     thread::scope(|scope| {
-        let link = scope.spawn(|| Link::new(config, &spool, &desk, connect).run());
+        let link =
+            scope.spawn(|| Link::new(config, &spool, &desk, connect, config.blobs.clone()).run());
         // On every way out of here, a panic included: the scope waits for the other thread.
         let _close = CloseOnDrop(&desk, config.rest);
         let gone = || link.is_finished();

@@ -1,4 +1,4 @@
-//! The worker's side: the seven calls over HTTPS.
+//! The worker's side: the eight calls over HTTPS.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::HttpAddress;
 use crate::answer::meaning;
 use crate::body::{pack_block, pack_uploads};
 use crate::limits::{MAX_ANSWER, MAX_NETWORK_ANSWER};
-use crate::wire::{Ask, Held, Hello, Kept, Lease, Leased, State, Who};
+use crate::wire::{Ask, Damaged, Held, Hello, Kept, Lease, Leased, Noted, State, Who};
 
 /// For a connection, its TLS included.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -199,6 +199,18 @@ impl Upstream for HttpUpstream {
         let request = self.agent.get(self.address.of(&format!("network/{hash}")));
         let answer = request.header("authorization", &self.authorization).call();
         self.read(answer, MAX_NETWORK_ANSWER)
+    }
+
+    fn report_damaged(
+        &mut self,
+        worker: &str,
+        network: &str,
+        why: &str,
+    ) -> Result<(), UpstreamError> {
+        // As much as the run keeps of it, so that the question stays a small one.
+        let why = why.chars().take(300).collect();
+        let told = Damaged { worker: worker.to_owned(), network: network.to_owned(), why };
+        self.call::<Noted>("damaged", &told).map(|Noted {}| ())
     }
 
     fn lease_block(&mut self, worker: &str) -> Result<Option<Block>, UpstreamError> {

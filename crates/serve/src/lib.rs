@@ -1,4 +1,4 @@
-//! A run for machines outside the trust boundary: HTTPS with bearer tokens in front of the seven calls of
+//! A run for machines outside the trust boundary: HTTPS with bearer tokens in front of the eight calls of
 //! [`tengen_store::Upstream`], and figures for Prometheus over HTTP.
 //!
 //! A box that nobody trusts must not reach the database, whatever its login may do there. It talks to

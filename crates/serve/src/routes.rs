@@ -27,7 +27,7 @@ use crate::limits::{Limits, MAX_BODY, MAX_SMALL_BODY};
 use crate::pool::Pool;
 use crate::rate::{OnTheWay, Rates};
 use crate::tokens::Tokens;
-use crate::wire::{self, Ask, Failure, Held, Hello, Kept, Leased, Who};
+use crate::wire::{self, Ask, Damaged, Failure, Held, Hello, Kept, Leased, Noted, Who};
 
 /// Memory for bodies is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
@@ -54,6 +54,7 @@ pub(crate) fn router(front: Arc<Front>) -> Router {
         .route("/v1/state", post(state))
         .route("/v1/submit", post(submit))
         .route("/v1/network/{hash}", get(network))
+        .route("/v1/damaged", post(damaged))
         .route("/v1/lease", post(lease))
         .route("/v1/heartbeat", post(heartbeat))
         .route("/v1/finish", post(finish))
@@ -90,6 +91,15 @@ async fn submit(State(front): Shared, request: Request) -> Response {
         Ok(Kept::from(told))
     };
     front.answer("submit", MAX_BODY, request, ask).await
+}
+
+async fn damaged(State(front): Shared, request: Request) -> Response {
+    let ask = |body: &[u8], run: &mut dyn SharedUpstream| {
+        let Damaged { worker, network, why } = json(body)?;
+        run.report_damaged(&worker, &network, &why)?;
+        Ok(Noted {})
+    };
+    front.answer("damaged", MAX_SMALL_BODY, request, ask).await
 }
 
 async fn lease(State(front): Shared, request: Request) -> Response {

@@ -122,6 +122,18 @@ pub(crate) struct Who {
     pub worker: String,
 }
 
+/// `POST /v1/damaged`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Damaged {
+    pub worker: String,
+    pub network: String,
+    pub why: String,
+}
+
+/// The answer to `damaged`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Noted {}
+
 /// `POST /v1/heartbeat`, and part of others.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Lease {

@@ -14,7 +14,7 @@ enum By {
 }
 
 /// Every table but the list of migrations, after those that it points to.
-const TABLES: [(&str, By); 19] = [
+const TABLES: [(&str, By); 20] = [
     ("configs", By::Columns("digest")),
     ("networks", By::Columns("place")),
     ("runs", By::Number),
@@ -31,6 +31,7 @@ const TABLES: [(&str, By); 19] = [
     ("workers", By::Columns("name")),
     ("uploads", By::Number),
     ("quarantine", By::Number),
+    ("damaged_networks", By::Columns("network, worker")),
     ("match_blocks", By::Columns("match_id, block")),
     ("match_uploads", By::Columns("match_id, pair, colour")),
     ("network_chunks", By::Columns("hash, chunk")),

@@ -46,6 +46,7 @@
 mod blocks;
 mod carry;
 mod copies;
+mod damaged;
 mod db;
 mod error;
 mod fsck;
@@ -76,6 +77,7 @@ mod workers;
 
 pub use blocks::{BlockRow, WaitingMatchGame};
 pub use carry::Carried;
+pub use damaged::DamageReport;
 pub use db::Engine;
 pub use error::StoreError;
 pub use fsck::FsckReport;

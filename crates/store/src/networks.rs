@@ -227,6 +227,27 @@ impl Store {
         self.db.maybe(&sql, &[], columns)
     }
 
+    /// Seconds since the best pointer moved last, by the database's clock; `None` before it first did.
+    ///
+    /// # Errors
+    /// Only the store's own.
+    pub fn best_age_seconds(&self) -> Result<Option<f64>, StoreError> {
+        let sql = "SELECT now_us() - max(at_us) FROM promotions";
+        let age: Option<i64> = self.db.get(sql, &[])?;
+        Ok(age.map(|us| us as f64 / 1e6))
+    }
+
+    /// Who played the newest `games` games, and how many of them, in order of the networks' ids.
+    ///
+    /// # Errors
+    /// Only the store's own.
+    pub fn players_of_newest(&self, games: u64) -> Result<Vec<(String, u64)>, StoreError> {
+        let sql = "SELECT network, count(*) FROM games
+                   WHERE seq > (SELECT last_seq FROM runs) - ?1 GROUP BY network ORDER BY network";
+        let games = games.min(i64::MAX.cast_unsigned());
+        self.db.rows(sql, params![games], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// Sets a network's rating, in Elo with its 95 % interval.
     ///
     /// # Errors

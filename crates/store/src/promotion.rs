@@ -173,7 +173,34 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoEarlierBest`], [`StoreError::LeaseLost`].
     pub fn rollback(&mut self, what: Rollback, who: &str, why: &str) -> Result<String, StoreError> {
+        let back = self.step_back(None, what, who, why)?;
+        back.ok_or(StoreError::NoEarlierBest)
+    }
+
+    /// As [`Store::rollback`] of the pointer, if `network` is the best now; `None` if it is not.
+    ///
+    /// # Errors
+    /// As [`Store::rollback`].
+    pub fn step_back_from(
+        &mut self,
+        network: &str,
+        who: &str,
+        why: &str,
+    ) -> Result<Option<String>, StoreError> {
+        self.step_back(Some(network), Rollback::Pointer, who, why)
+    }
+
+    fn step_back(
+        &mut self,
+        only: Option<&str>,
+        what: Rollback,
+        who: &str,
+        why: &str,
+    ) -> Result<Option<String>, StoreError> {
         let tx = self.fenced_write()?;
+        if only.is_some() && run::require(&*tx)?.best.as_deref() != only {
+            return Ok(None);
+        }
         let history = history(&*tx)?;
         let [.., earlier, best] = standing(&history)[..] else {
             return Err(StoreError::NoEarlierBest);
@@ -184,7 +211,7 @@ impl Store {
             withdrawn::withdraw(&*tx, best, who, why)?;
         }
         tx.commit()?;
-        Ok(earlier.to_owned())
+        Ok(Some(earlier.to_owned()))
     }
 
     /// How the best pointer moved, oldest first.

@@ -28,7 +28,7 @@ pub(crate) fn prepare_schema(db: &Postgres) -> Result<(), StoreError> {
 }
 
 /// What may be called by a worker.
-const WORKER_CALLS: [&str; 7] = [
+const WORKER_CALLS: [&str; 8] = [
     "register_worker(text, text, text, text, bigint)",
     "run_state(text, bigint, bigint)",
     "submit_uploads(text, bytea[], bigint[], text[], bytea[], bytea[])",
@@ -36,6 +36,7 @@ const WORKER_CALLS: [&str; 7] = [
     "heartbeat(text, bigint, bigint, bigint)",
     "finish_block(text, bigint, bigint, bigint, bigint[], bigint[], bytea[], bytea[])",
     "network_chunk(text, bigint)",
+    "report_damaged(text, text, text)",
 ];
 
 /// The SQL that gives the four roles of a fleet their rights on the run in `schema`; again is harmless.
@@ -44,7 +45,7 @@ const WORKER_CALLS: [&str; 7] = [
 /// |---|---|
 /// | `tengen_owner` | everything in the schema, its migrations included; the functions act as it |
 /// | `tengen_trainer` | read and write the run's rows: trainer, gate, the process that settles uploads |
-/// | `tengen_worker` | call the seven functions of a worker, and touch no table |
+/// | `tengen_worker` | call the eight functions of a worker, and touch no table |
 /// | `tengen_viewer` | read |
 ///
 /// The roles cannot log in; a login gets one by `GRANT tengen_worker TO box_17`. To be run by a superuser,

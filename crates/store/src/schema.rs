@@ -14,7 +14,7 @@ enum For {
 }
 
 /// Version = index + 1. A released file never changes: later wishes are later files.
-const MIGRATIONS: [(&str, For, &str); 7] = [
+const MIGRATIONS: [(&str, For, &str); 9] = [
     ("run", For::Both, include_str!("../migrations/0001_run.sql")),
     ("operations", For::Both, include_str!("../migrations/0002_operations.sql")),
     ("imports", For::Both, include_str!("../migrations/0003_imports.sql")),
@@ -22,6 +22,8 @@ const MIGRATIONS: [(&str, For, &str); 7] = [
     ("fleet", For::Both, include_str!("../migrations/0005_fleet.sql")),
     ("functions", For::Postgres, include_str!("../migrations/0006_functions.sql")),
     ("parties", For::Postgres, include_str!("../migrations/0007_parties.sql")),
+    ("damaged", For::Both, include_str!("../migrations/0008_damaged.sql")),
+    ("report", For::Postgres, include_str!("../migrations/0009_report.sql")),
 ];
 
 /// The newest schema version that this program reads and writes.

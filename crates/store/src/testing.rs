@@ -163,6 +163,15 @@ impl PgServer {
         Ok((port, self.folder.join("ca.pem")))
     }
 
+    /// A client program of the server's release, such as `pg_dump`, that connects to it with all rights.
+    #[must_use]
+    pub fn client(&self, program: &str) -> Command {
+        let mut command = as_user(self.programs.join(program));
+        command.env("PGHOST", &self.folder).env("PGUSER", "tengen").env("PGDATABASE", "postgres");
+        command.current_dir("/");
+        command
+    }
+
     /// The folder with the socket and the data.
     #[must_use]
     pub fn folder(&self) -> &Path {

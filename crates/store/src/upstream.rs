@@ -245,6 +245,18 @@ pub trait Upstream: Send {
     /// [`UpstreamError::Refused`] when the run does not keep this network's bytes.
     fn network(&mut self, hash: &str) -> Result<Vec<u8>, UpstreamError>;
 
+    /// Tells the run that a network came damaged, from the run or from wherever it hands networks out.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Refused`] for a network that is not the run's, or from a run of a release before this
+    /// call; else as [`Upstream::run_state`].
+    fn report_damaged(
+        &mut self,
+        worker: &str,
+        network: &str,
+        why: &str,
+    ) -> Result<(), UpstreamError>;
+
     /// Leases a block of an open match, oldest match first; `None` while there is nothing to play.
     ///
     /// # Errors

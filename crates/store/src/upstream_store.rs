@@ -6,7 +6,7 @@ use crate::upstream::{
     Block, BlockGame, BlockLease, RunState, SharedUpstream, Submitted, Upload, Upstream,
     UpstreamError, WorkerCounts, WorkerHello, check_party,
 };
-use crate::{Store, StoreError, blocks, inbox, workers};
+use crate::{Store, StoreError, blocks, damaged, inbox, workers};
 
 impl From<StoreError> for UpstreamError {
     fn from(error: StoreError) -> Self {
@@ -59,6 +59,15 @@ impl Upstream for Store {
 
     fn network(&mut self, hash: &str) -> Result<Vec<u8>, UpstreamError> {
         self.network_bytes(hash)?.ok_or_else(|| not_kept(hash))
+    }
+
+    fn report_damaged(
+        &mut self,
+        worker: &str,
+        network: &str,
+        why: &str,
+    ) -> Result<(), UpstreamError> {
+        self.hosted(worker, |db| damaged::report(db, worker, network, why))
     }
 
     fn lease_block(&mut self, worker: &str) -> Result<Option<Block>, UpstreamError> {

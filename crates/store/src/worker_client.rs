@@ -156,6 +156,18 @@ impl Upstream for WorkerClient {
         if bytes.is_empty() { Err(not_kept(hash)) } else { Ok(bytes) }
     }
 
+    fn report_damaged(
+        &mut self,
+        worker: &str,
+        network: &str,
+        why: &str,
+    ) -> Result<(), UpstreamError> {
+        let db: &dyn Database = &self.db;
+        let sql = "SELECT report_damaged(?1, ?2, ?3)";
+        let status: String = db.get(sql, params![worker, network, why])?;
+        admitted(worker, &status)
+    }
+
     fn lease_block(&mut self, worker: &str) -> Result<Option<Block>, UpstreamError> {
         let sql = "SELECT * FROM lease_block(?1)";
         let found =

@@ -84,7 +84,7 @@ fn a_crash_within_a_transaction_leaves_nothing_of_it() {
 }
 
 #[test]
-fn a_workers_login_can_call_its_seven_functions_and_nothing_else() {
+fn a_workers_login_can_call_its_eight_functions_and_nothing_else() {
     let Some(mut bench) = Bench::postgres() else { return };
     let mut worker = bench.worker_login();
     worker.register(&hello("w")).unwrap();

@@ -27,6 +27,11 @@ pub fn text(store: &Store) -> Result<String> {
     let promotions = store.promotions()?.len();
     out.one("promotions_total", "counter", "Moves of the best pointer.", promotions);
     out.one("open_matches", "gauge", "Matches without a verdict.", store.open_matches()?.len());
+    if let Some(age) = store.best_age_seconds()? {
+        out.one("best_age_seconds", "gauge", "Since the best network became it.", age);
+    }
+    let reports = store.damage_reports()?.len();
+    out.one("damage_reports", "gauge", "Networks said to be damaged, once a worker.", reports);
     let workers = store.workers()?;
     type Figure = fn(&tengen_store::WorkerRow) -> f64;
     let figures: [(&str, &str, &str, Figure); 4] = [

@@ -10,14 +10,15 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use tengen_fleet::{
-    FleetError, Janitor, Looking, MatchEnd, Plan, Recheck, Swept, attend_match, recheck,
+    Complaints, FleetError, HandOut, Janitor, Looking, MatchEnd, Plan, Recheck, Swept,
+    attend_match, recheck,
 };
 use tengen_network::{DeviceConfig, load_network};
 use tengen_record::GameRecord;
-use tengen_store::{Lease, NetworkStatus, RunState, Store, StoreError};
+use tengen_store::{Lease, RunState, Store, StoreError};
 
 use crate::config::Config;
-use crate::fleet::place::Place;
+use crate::fleet::place::{Place, blob_place};
 use crate::fleet::worker::plan_of;
 use crate::fleet::{exposition, metrics};
 use crate::logging;
@@ -35,8 +36,6 @@ const LEASE: Duration = Duration::from_secs(60);
 const MATCHMAKER: &str = "matchmaker";
 /// Positions of a game whose searches are made again, at most.
 const LOOKED_AT: usize = 8;
-/// Networks before the best one whose bytes the store goes on keeping.
-const KEPT_BEFORE: usize = 2;
 
 /// `tengen janitor`.
 #[derive(Debug, Args)]
@@ -50,6 +49,11 @@ pub struct JanitorArgs {
     /// Share of the games whose searches are made again with their network; needs the network's file.
     #[arg(long, default_value_t = 0.01)]
     pub recheck: f64,
+    /// Where to hand networks out besides the run's own store, and those over 16 MB at all: `folder:PATH`,
+    /// `s3://BUCKET/PREFIX` (with the feature `s3`), or `env:NAME`. The place must be this run's own; what
+    /// nobody has wanted there for 24 hours is deleted.
+    #[arg(long)]
+    pub blobs: Option<String>,
     /// Leave matches to another process, such as `tengen gate --config`.
     #[arg(long)]
     pub no_matches: bool,
@@ -77,8 +81,12 @@ pub fn run(args: &JanitorArgs) -> Result<()> {
     let figures = place.clone();
     let figures = move || exposition::text(&figures.open()?.0);
     let _metrics = args.metrics.map(|address| metrics::start(address, figures)).transpose()?;
+    let blobs = args.blobs.as_deref().map(blob_place).transpose()?;
+    let blobs = blobs.map(|place| place.open()).transpose()?;
     let mut care = Care {
         store,
+        hand_out: HandOut::new(networks.clone(), blobs),
+        complaints: Complaints::default(),
         networks,
         janitor: Janitor::default(),
         share: args.recheck,
@@ -108,6 +116,8 @@ pub fn run(args: &JanitorArgs) -> Result<()> {
 struct Care {
     store: Store,
     networks: Option<PathBuf>,
+    hand_out: HandOut,
+    complaints: Complaints,
     janitor: Janitor,
     /// Share of the games that are looked at again, and what chooses them: no worker can know.
     share: f64,
@@ -162,9 +172,8 @@ impl Care {
 
     /// Networks and matches.
     fn round(&mut self) -> Result<()> {
-        if let Some(folder) = self.networks.clone() {
-            publish(&mut self.store, &folder)?;
-        }
+        self.hand_out.round(&mut self.store)?;
+        self.complaints.attend(&mut self.store, &mut self.hand_out)?;
         if self.matches && self.owns_matches()? {
             self.attend()?;
         }
@@ -185,6 +194,12 @@ impl Care {
     }
 
     fn attend(&mut self) -> Result<()> {
+        if let Some(open) = self.store.open_matches()?.first()
+            && (self.hand_out.is_waiting(&open.candidate) || self.hand_out.is_waiting(&open.base))
+        {
+            // Offered now, it would be given up by workers that cannot have its networks.
+            return Ok(());
+        }
         let Some(round) = attend_match(&mut self.store)? else { return Ok(()) };
         let Some(end) = round.end else { return Ok(()) };
         self.concluded += 1;
@@ -225,36 +240,4 @@ fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
         Some(FleetError::Store(error)) => Some(error),
         _ => error.downcast_ref::<StoreError>(),
     }
-}
-
-/// Hands out the bytes of the networks that somebody may ask for: the best one, two before it and the
-/// candidates of open matches; others go. A file that is not here is another process's to hand out.
-fn publish(store: &mut Store, folder: &Path) -> Result<()> {
-    let networks = store.networks()?;
-    let open: Vec<String> = store.open_matches()?.into_iter().map(|row| row.candidate).collect();
-    let mut wanted: Vec<String> = store
-        .promotions()?
-        .into_iter()
-        .rev()
-        .map(|row| row.network)
-        .take(1 + KEPT_BEFORE)
-        .chain(open)
-        .collect();
-    wanted.extend(networks.into_iter().filter(|n| n.status == NetworkStatus::Best).map(|n| n.id));
-    wanted.sort_unstable();
-    wanted.dedup();
-    let kept = store.kept_networks()?;
-    for hash in &wanted {
-        let file = folder.join(format!("{hash}.safetensors"));
-        if kept.iter().any(|(name, _)| name == hash) || !file.is_file() {
-            continue;
-        }
-        let bytes = std::fs::read(&file)?;
-        store.put_network_bytes(hash, &bytes)?;
-        tracing::info!(network = %hash, bytes = bytes.len(), "handed out to workers");
-    }
-    for (name, _) in kept.iter().filter(|(name, _)| !wanted.contains(name)) {
-        store.drop_network_bytes(name)?;
-    }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! `tengen fleet`: the roles of a server, who works, and whether the run wants games.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -9,6 +11,10 @@ use tengen_store::{RunMode, Store, WorkerState};
 
 use crate::fleet::exposition;
 use crate::fleet::place::Place;
+use crate::players::short;
+
+/// How many games tell whether the fleet plays with the best network.
+const NEWEST: u64 = 200;
 
 /// `tengen fleet`.
 #[derive(Debug, Subcommand)]
@@ -133,6 +139,18 @@ fn status(args: &StatusArgs) -> Result<()> {
         counts.last_seq.saturating_sub(run.trained_seq),
         run.ahead_limit.map_or(String::new(), |limit| format!(" of {limit} allowed"))
     );
+    if let (Some(best), Some(age)) = (&run.best, store.best_age_seconds()?) {
+        let players = store.players_of_newest(NEWEST)?;
+        let all: u64 = players.iter().map(|(_, games)| games).sum();
+        let its = players.iter().find(|(name, _)| name == best).map_or(0, |(_, games)| *games);
+        let name = short(best);
+        let age = age / 60.0;
+        println!("best: {name} for {age:.0} min; it played {its} of the newest {all} games");
+    }
+    let damaged = store.damage_reports()?;
+    if !damaged.is_empty() {
+        println!("{} reports of damaged networks wait for the janitor", damaged.len());
+    }
     for open in store.open_matches()? {
         let blocks = store.blocks(open.id)?;
         let of = |state: &str| blocks.iter().filter(|block| block.state == state).count();
@@ -179,6 +197,9 @@ fn facts(store: &Store) -> Result<serde_json::Value> {
         "run": run.as_ref().map(|run| &run.name),
         "mode": run.as_ref().map(|run| run.mode.to_string()),
         "best": run.as_ref().and_then(|run| run.best.clone()),
+        "best_age_seconds": store.best_age_seconds()?,
+        "newest_games_by_network": store.players_of_newest(NEWEST)?.into_iter().collect::<BTreeMap<_, _>>(),
+        "damage_reports": store.damage_reports()?.len(),
         "games": counts.games, "last_seq": counts.last_seq,
         "trained_seq": run.as_ref().map(|run| run.trained_seq),
         "ahead_limit": run.as_ref().and_then(|run| run.ahead_limit),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use tengen_blob::BlobPlace;
 use tengen_fleet::Connect;
 use tengen_serve::{ConnectRun, HttpAddress, HttpUpstream};
 use tengen_store::{RunRow, SharedUpstream, Store, Upstream, UpstreamError};
@@ -109,6 +110,12 @@ fn connect_shared(store: &str) -> Result<Box<dyn SharedUpstream>, UpstreamError>
         return Ok(Box::new(tengen_store::WorkerClient::connect(store)?));
     }
     Ok(Box::new(Store::open_any(store)?))
+}
+
+/// Reads `--blobs`: a place of networks, or `env:NAME`, which takes it from an environment variable.
+pub fn blob_place(text: &str) -> Result<BlobPlace> {
+    let place = from_environment(text).with_context(|| format!("--blobs {text}"))?;
+    Ok(place.parse()?)
 }
 
 fn is_server(address: &str) -> bool {

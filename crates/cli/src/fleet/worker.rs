@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tengen_fleet::{Host, Plan, WorkerConfig, work};
+use tengen_blob::BlobSource;
+use tengen_fleet::{Host, OpenBlobs, Plan, WorkerConfig, work};
 use tengen_inference::LeafEvaluator;
 use tengen_network::{DeviceConfig, check_device, check_kernels, load_network};
 use tengen_store::RunState;
 
 use crate::args::SelfPlayArgs;
 use crate::config::Config;
-use crate::fleet::place::Place;
+use crate::fleet::place::{Place, blob_place};
 use crate::logging;
 use crate::parts::starts;
 use crate::pipeline::check_worker;
@@ -40,6 +41,7 @@ pub fn run(args: &SelfPlayArgs, store: &str) -> Result<()> {
         host: machine(),
         device: names.join(","),
         plays_matches: !args.no_matches,
+        blobs: args.blobs.as_deref().map(open_blobs).transpose()?,
         ..WorkerConfig::new(&spool, &name)
     };
     let host = Cli { devices, workers: args.workers };
@@ -61,6 +63,14 @@ pub fn run(args: &SelfPlayArgs, store: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Goes to a place of networks whenever one is to be fetched; it may be away now, but must be one that this
+/// program can go to.
+fn open_blobs(place: &str) -> Result<OpenBlobs> {
+    let place = blob_place(place)?;
+    drop(place.open()?);
+    Ok(Arc::new(move || place.open().map(|blobs| blobs as Box<dyn BlobSource>)))
 }
 
 /// Nothing is played on a device that computes wrongly: each must agree with the portable kernel.

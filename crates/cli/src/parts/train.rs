@@ -12,6 +12,8 @@ use crate::stop::Stop;
 
 /// How many games are read from the store at a time.
 const READ_GAMES: u64 = 256;
+/// Candidates that may wait for their matches.
+const MOST_CANDIDATES: usize = 3;
 
 /// The trainer of a run and what it last reported.
 pub struct Training {
@@ -99,12 +101,14 @@ impl Training {
             && quota >= (self.samples() + config.trainer.batch_size as u64) as f64
     }
 
-    /// Whether the step count calls for a candidate that the store lacks.
+    /// Whether the step count calls for a candidate that the store lacks. While three wait for their
+    /// matches, because no worker can have them, training goes on without a new one.
     pub fn candidate_is_due(&self, config: &Config, store: &Store) -> Result<bool> {
         let step = self.step();
         Ok(step > 0
             && step.is_multiple_of(config.trainer.steps_per_candidate)
-            && !store.networks()?.iter().any(|n| n.step == step))
+            && !store.networks()?.iter().any(|n| n.step == step)
+            && store.open_matches()?.len() < MOST_CANDIDATES)
     }
 
     /// Reads new games and makes up to `run.steps_per_cycle` steps, ending early at a candidate's

@@ -43,6 +43,8 @@ pub struct ModelRun {
     pub block_games: Vec<(BlockLease, Vec<BlockGame>)>,
     pub heartbeats: u64,
     pub lease_lost: bool,
+    /// Who found which network damaged.
+    pub damaged: Vec<(String, String)>,
 }
 
 impl Default for ModelRun {
@@ -69,6 +71,7 @@ impl Default for ModelRun {
             block_games: Vec::new(),
             heartbeats: 0,
             lease_lost: false,
+            damaged: Vec::new(),
         }
     }
 }
@@ -171,6 +174,18 @@ impl Upstream for Model {
     fn network(&mut self, hash: &str) -> Result<Vec<u8>, UpstreamError> {
         self.call(|run| {
             run.networks.get(hash).cloned().ok_or(UpstreamError::Refused("no such network".into()))
+        })
+    }
+
+    fn report_damaged(
+        &mut self,
+        worker: &str,
+        network: &str,
+        _why: &str,
+    ) -> Result<(), UpstreamError> {
+        self.call(|run| {
+            run.damaged.push((worker.to_owned(), network.to_owned()));
+            Ok(())
         })
     }
 

@@ -41,6 +41,7 @@ conversations! {
     two_janitors_settle_a_game_once,
     a_networks_bytes_come_back_as_they_were,
     a_network_that_is_not_kept_is_refused,
+    a_network_said_to_be_damaged_is_noted_once_a_worker_and_suspects_are_not_heard,
     nothing_to_play_is_no_block,
     a_match_is_leased_block_by_block_from_its_first_pairs,
     a_block_played_to_the_end_is_done,
@@ -475,6 +476,39 @@ fn slots(pairs: std::ops::Range<u32>) -> Vec<BlockGame> {
 fn settle_match(store: &mut Store) -> Settled {
     let waiting = store.take_match_uploads(1000).unwrap();
     store.settle_match_uploads(&waiting, &mut |_, _| Ok(())).unwrap()
+}
+
+fn a_network_said_to_be_damaged_is_noted_once_a_worker_and_suspects_are_not_heard(
+    bench: &mut Bench,
+    up: &mut dyn Upstream,
+) {
+    assert!(refusal(up.report_damaged("w", "a", "")).contains("registered"));
+    for name in ["w", "v", "u"] {
+        up.register(&hello(name)).unwrap();
+    }
+    assert!(refusal(up.report_damaged("w", "a", "")).contains("no network of this run: a"));
+    for (id, parent) in [("a", None), ("b", Some("a"))] {
+        let status = if parent.is_none() { NetworkStatus::Best } else { NetworkStatus::Candidate };
+        bench.store.add_network(&network(id, parent, status)).unwrap();
+    }
+    bench.store.promote_by_hand("b", "test", "better").unwrap();
+    up.report_damaged("w", "b", &"ä".repeat(400)).unwrap();
+    up.report_damaged("w", "b", "cut short").unwrap();
+    up.report_damaged("v", "b", "empty").unwrap();
+    up.report_damaged("u", "b", "a lie").unwrap();
+    bench.store.set_worker_state("u", WorkerState::Suspect).unwrap();
+    let reports = bench.store.damage_reports().unwrap();
+    let told: Vec<_> = reports.iter().map(|it| (&*it.network, &*it.worker, &*it.why)).collect();
+    assert_eq!(told, [("b", "v", "empty"), ("b", "w", "cut short")]);
+    // One step back, however often it is asked for.
+    let back = bench.store.step_back_from("b", "test", "damaged").unwrap();
+    assert_eq!(back.as_deref(), Some("a"));
+    assert_eq!(bench.store.step_back_from("b", "test", "damaged").unwrap(), None);
+    assert_eq!(bench.store.best().unwrap().unwrap().id, "a");
+    assert!((0.0..60.0).contains(&bench.store.best_age_seconds().unwrap().unwrap()));
+    bench.store.answer_damage("b", "network-withdrawn", r#"{"network":"b"}"#).unwrap();
+    assert!(bench.store.damage_reports().unwrap().is_empty());
+    assert_eq!(bench.store.events(1).unwrap()[0].kind, "network-withdrawn");
 }
 
 fn nothing_to_play_is_no_block(bench: &mut Bench, up: &mut dyn Upstream) {

@@ -1,82 +1,15 @@
-//! Blobs by the hash of their bytes: networks, wherever they are kept.
+//! Blobs as files of a folder: a disk's, or one that several machines have mounted.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use tengen_store::{Upstream, UpstreamError};
+use crate::blobs::{check_name, check_size};
+use crate::{BlobError, BlobSource, BlobStore, Kept, verify};
 
-use crate::BlobError;
-
-/// Where blobs come from. A blob's name is the BLAKE3 hash of its bytes, 64 lower-case hexadecimal
-/// digits, so whoever is given a blob can tell that it is the right one: [`get`](Self::get) does.
-pub trait BlobSource {
-    /// The bytes whose hash is `name`, verified.
-    ///
-    /// # Errors
-    /// [`BlobError::Missing`]; [`BlobError::Damaged`] for other bytes; [`BlobError::Away`].
-    fn get(&mut self, name: &str) -> Result<Vec<u8>, BlobError>;
-}
-
-/// Where blobs are kept.
-pub trait BlobStore: BlobSource {
-    /// Keeps `bytes` and returns their name. A blob that is there already is success.
-    ///
-    /// # Errors
-    /// [`BlobError::Away`].
-    fn put_if_absent(&mut self, bytes: &[u8]) -> Result<String, BlobError>;
-
-    /// Every blob's name, in order.
-    ///
-    /// # Errors
-    /// [`BlobError::Away`].
-    fn list(&mut self) -> Result<Vec<String>, BlobError>;
-
-    /// Deletes a blob; one that is not there is success.
-    ///
-    /// # Errors
-    /// [`BlobError::Away`].
-    fn delete(&mut self, name: &str) -> Result<(), BlobError>;
-}
-
-/// Whether `bytes` are those that `name` promises.
-///
-/// # Errors
-/// [`BlobError::BadName`], [`BlobError::Damaged`].
-pub fn verify(name: &str, bytes: &[u8]) -> Result<(), BlobError> {
-    check_name(name)?;
-    let found = blake3::hash(bytes).to_hex();
-    if found.as_str() == name {
-        return Ok(());
-    }
-    let (name, found) = (name.to_owned(), found.to_string());
-    Err(BlobError::Damaged { name, found, bytes: bytes.len() })
-}
-
-/// A name becomes part of a path, so nothing else may pass for one.
-pub(crate) fn check_name(name: &str) -> Result<(), BlobError> {
-    let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
-    if name.len() == 64 && name.bytes().all(digit) {
-        Ok(())
-    } else {
-        Err(BlobError::BadName(name.chars().take(80).collect()))
-    }
-}
-
-/// Networks as the run's own store hands them out.
-pub struct FromRun<'a>(pub &'a mut dyn Upstream);
-
-impl BlobSource for FromRun<'_> {
-    fn get(&mut self, name: &str) -> Result<Vec<u8>, BlobError> {
-        check_name(name)?;
-        let bytes = self.0.network(name).map_err(|error| match error {
-            UpstreamError::Refused(_) => BlobError::Missing(name.to_owned()),
-            other => BlobError::Away(other.to_string()),
-        })?;
-        verify(name, &bytes)?;
-        Ok(bytes)
-    }
-}
+/// The file that says whose the folder is.
+const OWNER: &str = "owner.txt";
 
 /// A folder of files `NAME.EXTENSION`, such as a run's `networks/`.
 #[derive(Clone, Debug)]
@@ -125,19 +58,36 @@ impl BlobSource for FolderBlobs {
     fn get(&mut self, name: &str) -> Result<Vec<u8>, BlobError> {
         check_name(name)?;
         let path = self.path(name);
-        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        let gone = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => BlobError::Missing(name.to_owned()),
             _ => away(&path)(error),
-        })?;
+        };
+        check_size(name, fs::metadata(&path).map_err(gone)?.len())?;
+        let bytes = fs::read(&path).map_err(gone)?;
         verify(name, &bytes)?;
         Ok(bytes)
     }
 }
 
 impl BlobStore for FolderBlobs {
+    fn claim(&mut self, owner: &str) -> Result<(), BlobError> {
+        let path = self.folder.join(OWNER);
+        let place = self.folder.display().to_string();
+        let taken =
+            |owner: &str| BlobError::Taken { place: place.clone(), owner: owner.to_owned() };
+        match fs::read_to_string(&path) {
+            Ok(known) if known.trim() == owner => Ok(()),
+            Ok(known) => Err(taken(known.trim())),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(away(&path)(error)),
+            Err(_) if !self.list()?.is_empty() => Err(taken("nobody known")),
+            Err(_) => self.write(&path, format!("{owner}\n").as_bytes()).map_err(away(&path)),
+        }
+    }
+
     fn put_if_absent(&mut self, bytes: &[u8]) -> Result<String, BlobError> {
         let name = blake3::hash(bytes).to_hex().to_string();
-        // A damaged file of that name is no blob, so it is written anew.
+        check_size(&name, bytes.len() as u64)?;
+        // A damaged file of that name is no blob, so it is written anew: a rename replaces it whole.
         if self.get(&name).is_err() {
             let path = self.path(&name);
             self.write(&path, bytes).map_err(away(&path))?;
@@ -145,20 +95,26 @@ impl BlobStore for FolderBlobs {
         Ok(name)
     }
 
-    fn list(&mut self) -> Result<Vec<String>, BlobError> {
-        let mut names = Vec::new();
+    fn list(&mut self) -> Result<Vec<Kept>, BlobError> {
+        let mut kept = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(away(&self.folder))? {
-            let name = entry.map_err(away(&self.folder))?.file_name();
+            let entry = entry.map_err(away(&self.folder))?;
+            let name = entry.file_name();
             let Some((stem, extension)) = name.to_str().and_then(|name| name.rsplit_once('.'))
             else {
                 continue;
             };
-            if extension == self.extension && check_name(stem).is_ok() {
-                names.push(stem.to_owned());
+            if extension != self.extension || check_name(stem).is_err() {
+                continue;
             }
+            let file = entry.metadata().map_err(away(&entry.path()))?;
+            let written = file.modified().map_err(away(&entry.path()))?;
+            // A file from the future is a new one.
+            let age = SystemTime::now().duration_since(written).unwrap_or(Duration::ZERO);
+            kept.push(Kept { name: stem.to_owned(), bytes: file.len(), age });
         }
-        names.sort_unstable();
-        Ok(names)
+        kept.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(kept)
     }
 
     fn delete(&mut self, name: &str) -> Result<(), BlobError> {
@@ -183,7 +139,9 @@ mod tests {
         assert_eq!(blobs.put_if_absent(b"weights").unwrap(), name);
         assert_eq!(blobs.get(&name).unwrap(), b"weights");
         fs::write(folder.path().join("notes.txt"), "no blob").unwrap();
-        assert_eq!(blobs.list().unwrap(), std::slice::from_ref(&name));
+        let kept = blobs.list().unwrap();
+        assert_eq!((kept.len(), &kept[0].name, kept[0].bytes), (1, &name, 7));
+        assert!(kept[0].age < Duration::from_secs(60));
         blobs.delete(&name).unwrap();
         blobs.delete(&name).unwrap();
         assert_eq!(blobs.get(&name), Err(BlobError::Missing(name)));
@@ -200,6 +158,31 @@ mod tests {
             assert_eq!(blobs.put_if_absent(b"weights").unwrap(), name);
             assert_eq!(blobs.get(&name).unwrap(), b"weights");
         }
+    }
+
+    /// Whoever hands networks out also deletes old ones: not those of another run, and not those in a
+    /// run's own folder.
+    #[test]
+    fn a_folder_belongs_to_whoever_claimed_it_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut blobs = FolderBlobs::new(folder.path(), "safetensors");
+        blobs.claim("run 1").unwrap();
+        blobs.put_if_absent(b"weights").unwrap();
+        blobs.claim("run 1").unwrap();
+        let refused = blobs.claim("run 2").unwrap_err().to_string();
+        assert!(refused.contains("run 1"), "{refused}");
+        fs::remove_file(folder.path().join(OWNER)).unwrap();
+        assert!(matches!(blobs.claim("run 1"), Err(BlobError::Taken { .. })));
+    }
+
+    #[test]
+    fn a_file_larger_than_any_blob_is_not_even_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut blobs = FolderBlobs::new(folder.path(), "safetensors");
+        let name = "a".repeat(64);
+        let file = File::create(blobs.path(&name)).unwrap();
+        file.set_len(crate::MAX_BLOB_BYTES + 1).unwrap();
+        assert!(matches!(blobs.get(&name), Err(BlobError::TooLarge { .. })));
     }
 
     #[test]
