@@ -18,7 +18,7 @@
 //! | `desk` | what the two tell each other |
 //! | `spool`, `net_cache`, `blobs` | what lies on the worker's disk |
 //! | `host` | what the program around a worker knows and the fleet does not: configs and tensors |
-//! | `check`, `janitor` | what a game from elsewhere must show before it counts |
+//! | `check`, `searches`, `janitor` | what a game from elsewhere must show before it counts |
 //! | `recheck` | searches of some games made again |
 //! | `matchmaker` | matches offered, settled and decided |
 //! | `idle` | where time goes that is not played |
@@ -39,6 +39,7 @@ mod link;
 mod matchmaker;
 mod net_cache;
 mod recheck;
+mod searches;
 mod shipper;
 mod spool;
 mod table;
