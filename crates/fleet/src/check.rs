@@ -1,11 +1,13 @@
 //! What a game from elsewhere must show before it can enter a window.
 
 use tengen_record::{EndReason, GameRecord, decode};
+use tengen_rules::Color;
 use tengen_selfplay::{GameSettings, game_seed};
 use tengen_store::{GameId, MAX_GAME_BYTES, RunState, Upload};
 use thiserror::Error;
 
 use crate::Plan;
+use crate::searches::check_searches;
 use crate::table::{UNIFORM, worker_seed};
 
 /// Bytes of one game once unpacked, at most.
@@ -135,7 +137,7 @@ impl Checker {
     pub fn judge(&self, upload: &Upload, record: &GameRecord) -> Result<(), Unsound> {
         self.check_origin(upload, record)?;
         self.check_end(record)?;
-        self.check_searches(record)
+        check_searches(record, &self.plan)
     }
 
     fn check_origin(&self, upload: &Upload, record: &GameRecord) -> Result<(), Unsound> {
@@ -179,6 +181,7 @@ impl Checker {
             return Err(Unsound::OtherGame("komi"));
         }
         let bare = record.setup_black.is_empty() && record.setup_white.is_empty();
+        let bare = bare && record.first_to_play == Color::Black;
         let may_differ = selfplay.handicap_fraction > 0.0 || !selfplay.start_positions.is_empty();
         if !bare && !may_differ {
             return Err(Unsound::OtherGame("set-up position"));
@@ -204,24 +207,6 @@ impl Checker {
             EndReason::Time | EndReason::Forfeit | EndReason::Reported => "which no self-play does",
         };
         Err(Unsound::End { end: record.end.name(), why })
-    }
-
-    /// A training target has the visits of a full search.
-    fn check_searches(&self, record: &GameRecord) -> Result<(), Unsound> {
-        let (selfplay, full) = (&self.plan.selfplay, self.plan.search.visits);
-        // Visits may grow in the course of a run, and one-sided positions have fewer.
-        let least = selfplay.grown_visits(full, 0).min(match selfplay.soft_resign {
-            true => selfplay.cheap_visits,
-            false => u32::MAX,
-        });
-        let searches = record.turns.iter().map(|turn| turn.search.as_ref()).enumerate();
-        for (turn, search) in searches.filter_map(|(turn, search)| Some((turn, search?))) {
-            if search.is_target && search.visits < least {
-                let what = format!("a target of {} visits, {least} at least", search.visits);
-                return Err(Unsound::Search { turn, what });
-            }
-        }
-        Ok(())
     }
 }
 

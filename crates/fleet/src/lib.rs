@@ -19,7 +19,7 @@
 //! | `spool`, `net_cache` | what lies on the worker's disk |
 //! | `supply` | networks on their way there: from a place of blobs (`tengen-blob`), or the run |
 //! | `host` | what the program around a worker knows and the fleet does not: configs and tensors |
-//! | `check`, `janitor` | what a game from elsewhere must show before it counts |
+//! | `check`, `searches`, `janitor` | what a game from elsewhere must show before it counts |
 //! | `hand_out`, `complaints` | networks for workers, and what is done about one that came damaged |
 //! | `recheck` | searches of some games made again |
 //! | `matchmaker` | matches offered, settled and decided |
@@ -42,6 +42,7 @@ mod link;
 mod matchmaker;
 mod net_cache;
 mod recheck;
+mod searches;
 mod shipper;
 mod spool;
 mod supply;

@@ -37,13 +37,21 @@ pub struct MatchRound {
 
 /// Offers the oldest open match to the fleet, takes in what was played of it, and concludes it as soon as
 /// the gate's rule allows; `None` while no match is open. Verdict and promotion are one transaction, so
-/// of two matchmakers one concludes and the other finds the match gone; fence the store with a
-/// lease all the same, so that only one works.
+/// of two matchmakers one concludes and the other finds the match gone, which is `None` too; fence the
+/// store with a lease all the same, so that only one works.
 ///
 /// # Errors
 /// The store's; then the match stands as before.
 pub fn attend_match(store: &mut Store) -> Result<Option<MatchRound>, FleetError> {
     let Some(open) = store.open_matches()?.into_iter().next() else { return Ok(None) };
+    match attend(store, open) {
+        // Another matchmaker was quicker.
+        Err(FleetError::Store(StoreError::AlreadyConcluded { .. })) => Ok(None),
+        round => round.map(Some),
+    }
+}
+
+fn attend(store: &mut Store, open: MatchRow) -> Result<MatchRound, FleetError> {
     store.offer_match(open.id)?;
     settle(store, &open)?;
     let gate: GateConfig = serde_json::from_str(&open.gate_config_json)
@@ -55,13 +63,16 @@ pub fn attend_match(store: &mut Store) -> Result<Option<MatchRound>, FleetError>
         .collect();
     let tally = tally_games(&played);
     let end = conclude(store, &open, &gate, &tally)?;
-    Ok(Some(MatchRound { match_id: open.id, candidate: open.candidate, tally, end }))
+    Ok(MatchRound { match_id: open.id, candidate: open.candidate, tally, end })
 }
 
-/// Takes in the games of matches that wait.
+/// Takes in the games that wait: those of `open`, and what came too late for the matches before it, which
+/// the store drops. Games of a later match, which another matchmaker has offered meanwhile, wait for its turn:
+/// they are not judged here.
 fn settle(store: &mut Store, open: &MatchRow) -> Result<(), FleetError> {
     loop {
-        let waiting = store.take_match_uploads(BATCH)?;
+        let mut waiting = store.take_match_uploads(BATCH)?;
+        waiting.retain(|game| game.match_id <= open.id);
         // Also without games: blocks that nobody could play are given up here.
         let digests = known_digests(store, &waiting)?;
         let settled = store.settle_match_uploads(&waiting, &mut |game, record| {
@@ -143,8 +154,6 @@ fn conclude(
         Err(StoreError::BestMoved { found, .. }) => {
             void(store, open, tally, format!("{found} is the best network now")).map(Some)
         }
-        // Another matchmaker was quicker.
-        Err(StoreError::AlreadyConcluded { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

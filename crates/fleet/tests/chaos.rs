@@ -1,5 +1,6 @@
 //! Worker processes against a real PostgreSQL, over a link that cuts every fifth answer; workers are
-//! killed -9 at random, the server crashes. At the end the run has what was finished, once.
+//! killed -9 and frozen at random, the server crashes, matches are played meanwhile. At the end the run has
+//! what was finished, once, and a reader that followed it saw every game once and in order.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -7,160 +8,291 @@ mod common;
 mod proxy;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{TestHost, config, plan};
+use common::plan;
+use common::scene::{Scene, WorkerProcess, finished, work_if_told};
 use proxy::Proxy;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tengen_fleet::{FleetError, Janitor, WorkerConfig, work};
-use tengen_store::testing::PgServer;
-use tengen_store::{NewRun, Store, Upstream, WorkerClient};
+use tengen_fleet::{FleetError, Janitor, attend_match};
+use tengen_store::Store;
 
-const URL: &str = "TENGEN_CHAOS_URL";
 /// Games that may wait for the janitor.
 const AHEAD: u64 = 1000;
-const SPOOL: &str = "TENGEN_CHAOS_SPOOL";
+/// How long a block's lease lasts.
+const LEASE: Duration = Duration::from_secs(60);
+/// A match that nobody wins: the best network stays, so that no game grows old.
+const GATE: &str = r#"{"mode":"fixed","pairs":16,"threshold":1.0,"visits":4,"opening_moves":2}"#;
 
-/// Not a test of its own: what a worker process does until it is killed or finds the file `stop`.
+/// Not a test of its own: a worker process.
 #[test]
 fn child_works_until_told() {
-    let (Ok(url), Ok(spool)) = (std::env::var(URL), std::env::var(SPOOL)) else { return };
-    let stop = Path::new(&spool).with_file_name("stop");
-    let connect = Box::new(move || Ok(Box::new(WorkerClient::connect(&url)?) as Box<dyn Upstream>));
-    let config = WorkerConfig { rest: Duration::from_secs(20), ..config(Path::new(&spool)) };
-    work(&config, &TestHost::default(), connect, &|| stop.exists()).unwrap();
-}
-
-/// A worker process on `spool`.
-fn spawn(url: &str, spool: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_works_until_told", "--nocapture"])
-        .env(URL, url)
-        .env(SPOOL, spool)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-/// Every game that was ever finished in this spool: `(worker, counter)`; none may wait any more.
-fn finished(spool: &Path) -> Vec<(String, u64)> {
-    let db = rusqlite::Connection::open(spool.join("outbox.db")).unwrap();
-    let worker: String = db.query_row("SELECT uid FROM worker", [], |row| row.get(0)).unwrap();
-    let waiting: i64 = db
-        .query_row("SELECT count(*) FROM games WHERE sent_us IS NULL", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(waiting, 0, "{}: unsent or refused games", spool.display());
-    let mut query = db.prepare("SELECT counter FROM games").unwrap();
-    let counters = query.query_map([], |row| row.get::<_, i64>(0)).unwrap();
-    counters.map(|counter| (worker.clone(), counter.unwrap().cast_unsigned())).collect()
+    work_if_told();
 }
 
 struct Plan {
     workers: usize,
-    kills: u32,
+    lasting: Duration,
+    /// Between one blow and the next, on average; two of three kill, one freezes.
     between: Duration,
     crashes: u32,
+    /// The longest that a worker is frozen.
+    frost: Duration,
+}
+
+/// What befell the workers.
+#[derive(Default)]
+struct Blows {
+    kills: u32,
+    frosts: u32,
+    /// Of these, those of a worker with a leased block, past its lease.
+    holders: u32,
+}
+
+/// Follows the games as a trainer does, until the run is over and everything read.
+fn read_along(scene: &Scene, over: &AtomicBool) -> Vec<(String, u64)> {
+    let (store, mut seen) = (scene.store(), Vec::new());
+    loop {
+        let last = over.load(Ordering::Acquire);
+        let cursor = seen.len() as u64;
+        match store.games_in(cursor, cursor + 256) {
+            Ok(games) if games.is_empty() && last => return seen,
+            Ok(games) => seen.extend(games.into_iter().zip(cursor + 1..).map(|(game, due)| {
+                assert_eq!(game.seq, due, "the reader skipped a game or saw one twice");
+                (game.worker, game.counter)
+            })),
+            Err(error) => assert!(error.is_temporary(), "{error}"),
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Janitor, trainer and matchmaker of the run; what they say while the server is down passes.
+struct Keeper<'a> {
+    scene: &'a Scene,
+    store: Store,
+    janitor: Janitor,
+    best: String,
+    matches: u32,
+    look_at: Instant,
+}
+
+impl Keeper<'_> {
+    /// The trainer keeps up with the janitor, and workers wait while the inbox is full: else sixteen of
+    /// them on two cores play faster than one janitor replays.
+    fn sweep(&mut self) -> Result<(), FleetError> {
+        self.janitor.sweep(&mut self.store, &|_| Ok(plan()), None)?;
+        let last = self.store.counts()?.last_seq;
+        self.store.set_trained(last)?;
+        if Instant::now() >= self.look_at {
+            self.look_at = Instant::now() + Duration::from_millis(300);
+            attend_match(&mut self.store)?;
+        }
+        Ok(())
+    }
+
+    fn passes(&mut self) {
+        match self.sweep() {
+            Err(FleetError::Store(error)) => assert!(error.is_temporary(), "{error}"),
+            other => other.unwrap(),
+        }
+    }
+
+    /// Whoever is at a match goes on with it; one match follows another.
+    fn enter_a_match(&mut self) {
+        if self.store.open_matches().is_ok_and(|open| open.is_empty()) {
+            self.matches += 1;
+            let bytes = format!("candidate {}", self.matches);
+            self.scene.candidate(bytes.as_bytes(), &self.best, GATE, 16);
+        }
+    }
+}
+
+/// A worker that holds a block, by its number here.
+fn a_holder(store: &Store, children: &[WorkerProcess]) -> Option<usize> {
+    let of = |spool: &PathBuf| {
+        let db = rusqlite::Connection::open(spool.join("outbox.db")).ok()?;
+        db.query_row("SELECT uid FROM worker", [], |row| row.get::<_, String>(0)).ok()
+    };
+    let open = store.open_matches().ok()?;
+    let blocks = store.blocks(open.first()?.id).ok()?;
+    let holder = blocks.into_iter().find(|block| block.state == "leased")?.worker;
+    children.iter().position(|child| of(&child.spool).as_ref() == Some(&holder))
 }
 
 fn chaos(chaos: &Plan) {
-    let Some(server) = PgServer::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let schema = server.fresh_schema();
-    let mut store = Store::connect(&server.url(&schema)).unwrap();
-    store
-        .init_run(&NewRun {
-            name: "chaos".into(),
-            config_text: String::new(),
-            config_digest: "c0ffee".into(),
-            seed: 7,
-        })
-        .unwrap();
-    store.set_ahead_limit(Some(AHEAD)).unwrap();
-    let socket = folder.path().join(".s.PGSQL.5432");
-    let proxy = Proxy::new(&socket, &server.folder().join(".s.PGSQL.5432"), 0.2, 1);
-    let url_over = |folder: &Path| {
-        format!("postgres:///postgres?host={}&user=tengen&schema={schema}", folder.display())
-    };
-    let through_proxy = url_over(folder.path());
-    let spools: Vec<PathBuf> =
-        (0..chaos.workers).map(|n| folder.path().join(format!("spool{n}"))).collect();
-    let mut children: Vec<Child> =
-        spools.iter().map(|spool| spawn(&through_proxy, spool)).collect();
-    let mut janitor = Janitor::default();
-    // The trainer keeps up with the janitor, and workers wait while the inbox is full: else sixteen of
-    // them on two cores play faster than one janitor replays.
-    let mut sweep = |store: &mut Store| -> Result<(), FleetError> {
-        janitor.sweep(store, &|_| Ok(plan()), None)?;
-        let last = store.counts()?.last_seq;
-        Ok(store.set_trained(last)?)
-    };
+    let Some(scene) = Scene::new() else { return };
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| read_along(&scene, &over));
+        // Also when an assertion fails: the scope waits for the reader.
+        let over = EndOnDrop(&over);
+        let told = batter(&scene, chaos);
+        drop(over);
+        let (store, last) = (scene.store(), scene.store().counts().unwrap().last_seq);
+        let stored = store.games_in(0, last).unwrap();
+        let seqs: Vec<u64> = stored.iter().map(|game| game.seq).collect();
+        assert_eq!(seqs, (1..=last).collect::<Vec<_>>(), "no gaps");
+        let stored: Vec<(String, u64)> =
+            stored.into_iter().map(|game| (game.worker, game.counter)).collect();
+        assert_eq!(reader.join().unwrap(), stored, "the reader saw each game once, in order");
+        let spools = (0..chaos.workers).map(|n| scene.folder.path().join(format!("spool{n}")));
+        let finished: Vec<_> = spools.flat_map(|spool| finished(&spool)).collect();
+        let as_set = |games: &[(String, u64)]| games.iter().cloned().collect::<BTreeSet<_>>();
+        assert_eq!(as_set(&stored).len(), stored.len(), "none twice");
+        assert_eq!(as_set(&stored), as_set(&finished), "none lost, none invented");
+        assert!(stored.len() > chaos.workers, "{} games", stored.len());
+        assert!(store.quarantined(10).unwrap().is_empty());
+        println!("{told}: {} games, none lost, none twice, each read once", stored.len());
+    });
+}
+
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Lets the workers work and the blows fall; at its end nothing is on its way any more. Returns what
+/// happened, in words.
+fn batter(scene: &Scene, chaos: &Plan) -> String {
+    let folder = scene.folder.path();
+    let best = scene.first_best(b"base");
+    let store = scene.store();
+    let (janitor, look_at) = (Janitor::default(), Instant::now());
+    let mut keeper = Keeper { scene, store, janitor, best, matches: 0, look_at };
+    keeper.store.set_ahead_limit(Some(AHEAD)).unwrap();
+    let socket = folder.join(".s.PGSQL.5432");
+    let proxy = Proxy::new(&socket, &scene.server.folder().join(".s.PGSQL.5432"), 0.2, 1);
+    let through_proxy = scene.url_over(folder);
+    let spool = |n: usize| folder.join(format!("spool{n}"));
+    let mut children: Vec<WorkerProcess> =
+        (0..chaos.workers).map(|n| WorkerProcess::start(&through_proxy, &spool(n))).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for kill in 1..=chaos.kills {
-        let until = Instant::now() + chaos.between;
-        while Instant::now() < until {
-            // The server may be down; what was swept stays swept.
-            let _ = sweep(&mut store);
-            std::thread::sleep(Duration::from_millis(20));
+    let begun = Instant::now();
+    let (mut blows, mut crashes) = (Blows::default(), 0);
+    let mut thaw_at: Vec<Option<Instant>> = vec![None; chaos.workers];
+    let mut next_blow = begun + chaos.between;
+    while begun.elapsed() < chaos.lasting {
+        keeper.passes();
+        keeper.enter_a_match();
+        thread::sleep(Duration::from_millis(20));
+        for (child, at) in children.iter_mut().zip(&mut thaw_at) {
+            if at.is_some_and(|at| Instant::now() >= at) {
+                child.thaw();
+                *at = None;
+            }
         }
-        let victim = rng.random_range(0..children.len());
-        children[victim].kill().unwrap();
-        children[victim].wait().unwrap();
-        children[victim] = spawn(&through_proxy, &spools[victim]);
-        if kill % (chaos.kills / chaos.crashes.max(1)).max(1) == 0 {
-            server.crash().unwrap();
-            std::thread::sleep(Duration::from_millis(300));
-            server.start_again().unwrap();
+        if begun.elapsed()
+            > chaos.lasting.mul_f64((f64::from(crashes) + 0.5) / f64::from(chaos.crashes))
+        {
+            crashes += 1;
+            scene.server.crash().unwrap();
+            thread::sleep(Duration::from_millis(300));
+            scene.server.start_again().unwrap();
         }
+        if Instant::now() < next_blow {
+            continue;
+        }
+        next_blow = Instant::now() + chaos.between.mul_f64(rng.random_range(0.5..1.5));
+        if rng.random_bool(2.0 / 3.0) {
+            let victim = rng.random_range(0..children.len());
+            children[victim].kill();
+            thaw_at[victim] = None;
+            children[victim] = WorkerProcess::start(&through_proxy, &spool(victim));
+            blows.kills += 1;
+            continue;
+        }
+        let holder = a_holder(&keeper.store, &children);
+        let victim = holder.unwrap_or_else(|| rng.random_range(0..children.len()));
+        let frost = chaos.frost.mul_f64(rng.random_range(0.2..=1.0));
+        let frost = if holder.is_some() && chaos.frost > LEASE { chaos.frost } else { frost };
+        children[victim].freeze();
+        thaw_at[victim] = Some(Instant::now() + frost);
+        blows.frosts += 1;
+        blows.holders += u32::from(frost > LEASE && holder.is_some());
     }
-    // The end: everybody finishes, and what is left goes over a link that holds.
-    std::fs::write(folder.path().join("stop"), "").unwrap();
-    for child in &mut children {
-        assert!(child.wait().unwrap().success());
+    let took = begun.elapsed().as_secs();
+    finish(scene, &mut keeper, children, thaw_at);
+    let cuts = proxy.cuts.load(Ordering::Relaxed);
+    assert!(cuts > 0);
+    let verdicts = check_matches(&keeper.store);
+    format!(
+        "{} workers in {took} s, {} kills, {} freezes ({} of them past a block's lease), {crashes} crashes \
+         of the server, {cuts} lost answers, {verdicts} matches with one verdict each",
+        chaos.workers, blows.kills, blows.frosts, blows.holders
+    )
+}
+
+/// The end: everybody finishes, and what is left goes over a link that holds.
+fn finish(
+    scene: &Scene,
+    keeper: &mut Keeper<'_>,
+    children: Vec<WorkerProcess>,
+    thaw_at: Vec<Option<Instant>>,
+) {
+    // Who sleeps past a lease sleeps to its end, and finds a run that goes on.
+    while thaw_at.iter().flatten().any(|at| Instant::now() < *at) {
+        keeper.passes();
+        thread::sleep(Duration::from_millis(20));
     }
-    let direct = url_over(server.folder());
+    let spools: Vec<PathBuf> = children.iter().map(|child| child.spool.clone()).collect();
+    std::fs::write(scene.folder.path().join("stop"), "").unwrap();
+    children.into_iter().for_each(WorkerProcess::join);
     for spool in &spools {
-        assert!(spawn(&direct, spool).wait().unwrap().success());
+        WorkerProcess::start(&scene.url(), spool).join();
     }
     let begun = Instant::now();
-    while store.waiting_uploads().map_or(true, |waiting| waiting > 0) {
-        let _ = sweep(&mut store);
+    while keeper.store.waiting_uploads().unwrap() > 0 {
+        keeper.passes();
         assert!(begun.elapsed() < Duration::from_secs(60), "the inbox empties");
     }
-    let finished: Vec<(String, u64)> = spools.iter().flat_map(|spool| finished(spool)).collect();
-    let last = store.counts().unwrap().last_seq;
-    let stored = store.games_in(0, last).unwrap();
-    let seqs: Vec<u64> = stored.iter().map(|game| game.seq).collect();
-    assert_eq!(seqs, (1..=last).collect::<Vec<_>>(), "no gaps");
-    let stored: Vec<(String, u64)> =
-        stored.into_iter().map(|game| (game.worker, game.counter)).collect();
-    let as_set = |games: &[(String, u64)]| games.iter().cloned().collect::<BTreeSet<_>>();
-    assert_eq!(as_set(&stored).len(), stored.len(), "none twice");
-    assert_eq!(as_set(&stored), as_set(&finished), "none lost, none invented");
-    assert!(store.quarantined(10).unwrap().is_empty());
-    let cuts = proxy.cuts.load(std::sync::atomic::Ordering::Relaxed);
-    assert!(stored.len() > chaos.workers && cuts > 0, "{} games, {cuts} cuts", stored.len());
-    println!(
-        "{} workers, {} kills, {} crashes of the server, {cuts} lost answers: {} games, none lost, none twice",
-        chaos.workers,
-        chaos.kills,
-        chaos.crashes,
-        stored.len()
-    );
+}
+
+/// Every match but the one in play has a verdict, and none promoted; a slot has one game. Returns how many
+/// verdicts there are.
+fn check_matches(store: &Store) -> usize {
+    let matches = store.matches().unwrap();
+    for row in &matches {
+        let games = store.match_games(row.id).unwrap();
+        let slots: BTreeSet<(u32, u8)> =
+            games.iter().map(|game| (game.pair, game.colour)).collect();
+        assert_eq!(slots.len(), games.len(), "match {}", row.id);
+        assert!(row.promoted != Some(true), "{row:?}");
+    }
+    let kinds: Vec<String> = store.promotions().unwrap().into_iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, ["initial"]);
+    assert!(store.open_matches().unwrap().len() <= 1);
+    matches.iter().filter(|row| row.verdict.is_some()).count()
 }
 
 #[test]
-fn kills_crashes_and_lost_answers_lose_no_game_and_count_none_twice() {
-    let between = Duration::from_millis(700);
-    chaos(&Plan { workers: 3, kills: 4, between, crashes: 1 });
+fn kills_freezes_crashes_and_lost_answers_lose_no_game_and_count_none_twice() {
+    chaos(&Plan {
+        workers: 3,
+        lasting: Duration::from_secs(4),
+        between: Duration::from_millis(500),
+        crashes: 1,
+        frost: Duration::from_secs(1),
+    });
 }
 
-/// `make test-fleet`.
+/// `make test-fleet`; `TENGEN_CHAOS_SECONDS` for another length.
 #[test]
-#[ignore = "minutes"]
-fn sixteen_workers_forty_kills_five_crashes() {
-    let between = Duration::from_secs(3);
-    chaos(&Plan { workers: 16, kills: 40, between, crashes: 5 });
+#[ignore = "ten minutes"]
+fn sixteen_workers_ten_minutes_five_crashes() {
+    let seconds = std::env::var("TENGEN_CHAOS_SECONDS").map_or(600, |text| text.parse().unwrap());
+    chaos(&Plan {
+        workers: 16,
+        lasting: Duration::from_secs(seconds),
+        between: Duration::from_secs(2),
+        crashes: 5,
+        frost: Duration::from_secs(75),
+    });
 }

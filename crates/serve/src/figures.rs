@@ -7,11 +7,18 @@ use std::time::Duration;
 
 use crate::exposition::Exposition;
 
+/// How often, and how long in all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calls {
+    count: u64,
+    seconds: f64,
+}
+
 /// Counters of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
-    /// Calls by name and HTTP status, with the seconds they took.
-    calls: Mutex<BTreeMap<(&'static str, u16), (u64, f64)>>,
+    /// By name and HTTP status.
+    calls: Mutex<BTreeMap<(&'static str, u16), Calls>>,
     /// Games handed in, sound or not.
     pub games: AtomicU64,
     /// Bytes of bodies read.
@@ -27,9 +34,9 @@ pub(crate) struct Figures {
 impl Figures {
     pub fn called(&self, call: &'static str, status: u16, took: Duration) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, seconds) = calls.entry((call, status)).or_default();
-        *count += 1;
-        *seconds += took.as_secs_f64();
+        let calls = calls.entry((call, status)).or_default();
+        calls.count += 1;
+        calls.seconds += took.as_secs_f64();
     }
 
     /// In Prometheus's format.
@@ -37,13 +44,13 @@ impl Figures {
         let mut out = Exposition::default();
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
         out.metric("serve_calls_total", "counter", "Calls by HTTP status.");
-        for ((call, status), (count, _)) in &calls {
+        for ((call, status), Calls { count, .. }) in &calls {
             out.line(format_args!(
                 "tengen_serve_calls_total{{call=\"{call}\",status=\"{status}\"}} {count}"
             ));
         }
         out.metric("serve_call_seconds_total", "counter", "Time that they took.");
-        for ((call, status), (_, seconds)) in &calls {
+        for ((call, status), Calls { seconds, .. }) in &calls {
             out.line(format_args!(
                 "tengen_serve_call_seconds_total{{call=\"{call}\",status=\"{status}\"}} {seconds}"
             ));

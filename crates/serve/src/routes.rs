@@ -287,17 +287,17 @@ impl AsRef<[u8]> for Sent {
 /// An answer that is no success.
 struct Told {
     status: StatusCode,
-    failure: Failure,
-    header: Option<(axum::http::HeaderName, HeaderValue)>,
+    failure: Box<Failure>,
+    header: Option<Box<(axum::http::HeaderName, HeaderValue)>>,
 }
 
 impl Told {
     fn new(status: StatusCode, failure: Failure) -> Self {
-        Self { status, failure, header: None }
+        Self { status, failure: Box::new(failure), header: None }
     }
 
     fn with(self, name: axum::http::HeaderName, value: HeaderValue) -> Self {
-        Self { header: Some((name, value)), ..self }
+        Self { header: Some(Box::new((name, value))), ..self }
     }
 }
 
@@ -324,7 +324,7 @@ impl IntoResponse for Told {
     fn into_response(self) -> Response {
         let text = serde_json::to_vec(&self.failure).unwrap_or_default();
         let mut response = (self.status, typed("application/json", text.into())).into_response();
-        if let Some((name, value)) = self.header {
+        if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }
         response

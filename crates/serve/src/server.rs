@@ -85,7 +85,6 @@ impl Server {
     }
 
     /// What it has done, in Prometheus's format; to be asked for at any time, from any thread.
-    #[must_use]
     pub fn figures(&self) -> impl Fn() -> String + Send + Sync + use<> {
         let front = Arc::clone(&self.front);
         move || front.figures.text(front.tokens.count())

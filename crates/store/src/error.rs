@@ -344,10 +344,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later, as after a server's restart.
+    /// Whether the same call may succeed later: after a server's restart, or once there is room on
+    /// its disk.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Locked { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Locked { .. } | Self::DiskFull)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A run that lives in memory and misbehaves on demand, shared by the tests.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
+pub mod forge;
+pub mod scene;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -267,16 +267,12 @@ fn is_lost(error: &Error) -> bool {
         return error.is_closed();
     };
     let code = db.code();
-    code.code().starts_with("08")
-        || [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::TOO_MANY_CONNECTIONS,
-            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-            SqlState::READ_ONLY_SQL_TRANSACTION,
-        ]
-        .contains(code)
+    // No connection, no memory or other means, an operator's or a time limit's doing, a failing system:
+    // whatever was asked is not to blame.
+    let of_the_server = ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class));
+    (of_the_server && *code != SqlState::DISK_FULL)
+        || [SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT, SqlState::READ_ONLY_SQL_TRANSACTION]
+            .contains(code)
 }
 
 /// A certificate that is not trusted today will not be trusted in a second.
