@@ -34,10 +34,10 @@ lint:
 soak: build
 	python3 scripts/kill_soak.py --binary target/release/tengen --kills 50
 
-## Sixteen workers on a link that cuts every fifth answer, forty kill -9s, five crashes of the server
-## (needs PostgreSQL's programs; minutes).
+## Everything that the fleet is judged by: ten minutes of kills, freezes and crashes, of an open transaction
+## and of fuzzing side by side; sleepers, full disks, two matchmakers, forgeries (needs PostgreSQL's programs).
 test-fleet:
-	$(CARGO) test --locked -p tengen-fleet --test chaos -- --ignored --nocapture
+	scripts/fleet/test_fleet.sh
 
 ## Networks in a bucket, the feature `s3`: against a server that misbehaves, and a real S3 (moto's, from PyPI).
 test-s3:
@@ -84,7 +84,8 @@ fuzz:
 			$$(ls $$PWD/dict/$$target.dict 2>/dev/null | sed 's/^/-dict=/') || exit 1; \
 	done
 
-## What a PostgreSQL server of its own takes from eight workers a second, and how long leases take.
+## What a PostgreSQL server of its own takes from eight workers a second, and how long leases take beside a
+## transaction open for ten minutes.
 store-accept:
 	$(CARGO) run --release --locked -p tengen-store --features test-server --example store_accept
 

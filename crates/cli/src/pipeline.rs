@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tengen_evaluator::{REJECTIONS_WORTH_A_WORD, advice};
-use tengen_store::{RunRow, Store};
+use tengen_store::{Engine, RunRow, Store};
 
 use crate::args::LoopArgs;
 use crate::config::Config;
@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::parts::{
     gate,
     generate::Generator,
+    tenure::{self, Tenure},
     train::{Stored, Training},
 };
 use crate::players::{Player, short};
@@ -86,6 +87,14 @@ pub fn run(
         locks.push(dir.lock("gate")?);
     }
     let (mut store, run) = dir.start(config, args.accept_config_change)?;
+    let tenure = match parts.train {
+        true => Tenure::take(dir, &mut store, stop)?,
+        false => None,
+    };
+    // Whoever was told to stop while another trainer is at work has nothing to end.
+    if parts.train && tenure.is_none() && store.engine() == Engine::Postgres {
+        return Ok(());
+    }
     store
         .set_ahead_limit((config.run.max_games_ahead > 0).then_some(config.run.max_games_ahead))?;
     Player::best_of_run(dir, &mut store, &config.device)?;
@@ -101,6 +110,7 @@ pub fn run(
             .train
             .then(|| Training::open(dir, config, &mut store, run.seed))
             .transpose()?,
+        tenure,
         judges: parts.gate,
         metrics: Metrics::open(dir.path())?,
         until_games: args.until_games.unwrap_or(u64::MAX),
@@ -114,9 +124,11 @@ pub fn run(
     };
     pipeline.refresh()?;
     let outcome = pipeline.turns();
+    // Another trainer's checkpoints may lie in this very folder.
+    let lost = outcome.as_ref().is_err_and(tenure::is_lost);
     let saved = match pipeline.training.as_mut() {
-        Some(training) => training.save(),
-        None => Ok(()),
+        Some(training) if !lost => training.save(),
+        _ => Ok(()),
     };
     pipeline.progress.finish();
     outcome.and(saved)
@@ -130,6 +142,8 @@ struct Pipeline<'a> {
     run: RunRow,
     generator: Option<Generator>,
     training: Option<Training>,
+    /// On a server: the proof that no other process trains.
+    tenure: Option<Tenure>,
     judges: bool,
     metrics: Metrics,
     until_games: u64,
@@ -144,6 +158,9 @@ impl Pipeline<'_> {
     fn turns(&mut self) -> Result<()> {
         while !self.stop.now() {
             self.progress.show(&self.standing);
+            if let Some(tenure) = &self.tenure {
+                tenure.check()?;
+            }
             if self.judge()? || self.train()? {
                 continue;
             }

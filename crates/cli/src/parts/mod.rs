@@ -5,4 +5,5 @@ pub mod gate;
 pub mod generate;
 pub mod outlook;
 pub mod starts;
+pub mod tenure;
 pub mod train;

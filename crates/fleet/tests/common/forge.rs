@@ -12,6 +12,8 @@ use tengen_rules::{BoardSize, Color, Komi, Move, Outcome, Rules};
 use tengen_selfplay::SelfPlayPool;
 use tengen_store::{GameId, MAX_GAME_BYTES, Upload};
 
+use super::laws::framed;
+
 /// Where a forger starts: what it honestly played.
 pub struct Origin {
     pub run_uid: String,
@@ -157,16 +159,6 @@ fn other_bytes(origin: &Origin, counter: u64, change: impl FnOnce(&mut Vec<u8>))
     let mut payload = origin.honest(counter).payload;
     change(&mut payload);
     origin.upload(counter, payload)
-}
-
-/// A blob with the right mark, version, length and checksum around whatever packed content.
-pub fn framed(packed: &[u8], told: u32) -> Vec<u8> {
-    let length = told.to_le_bytes();
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&[1]);
-    hasher.update(&length);
-    hasher.update(packed);
-    [b"TGNR\x01".as_slice(), &length, &hasher.finalize().to_le_bytes(), packed].concat()
 }
 
 /// The content of a game blob.

@@ -2,7 +2,10 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 pub mod forge;
+pub mod laws;
 pub mod scene;
+
+pub use laws::plan;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -11,9 +14,6 @@ use std::time::Duration;
 
 use tengen_fleet::{Connect, Host, Plan, WorkerConfig};
 use tengen_inference::{LeafEvaluator, UniformEvaluator};
-use tengen_rules::{BoardSize, Komi, Rules};
-use tengen_search::SearchConfig;
-use tengen_selfplay::{GameSettings, SelfPlayConfig};
 use tengen_store::{
     Block, BlockGame, BlockLease, GameId, MAX_UPLOADS, PROTOCOL, RunMode, RunState, Submitted,
     Upload, Upstream, UpstreamError, WorkerCounts, WorkerHello,
@@ -218,21 +218,6 @@ impl Upstream for Model {
             run.block_games.push((lease.clone(), games.to_vec()));
             Ok(true)
         })
-    }
-}
-
-/// A 3×3 game with few visits, one thread, four games in flight.
-pub fn plan() -> Plan {
-    Plan {
-        settings: GameSettings {
-            size: BoardSize::square(3).unwrap(),
-            rules: Rules::tromp_taylor(),
-            komi: Komi::from_points(0.5).unwrap(),
-        },
-        others: Vec::new(),
-        selfplay: SelfPlayConfig { workers: 1, games_in_flight: 4, ..SelfPlayConfig::default() },
-        search: SearchConfig { visits: 8, ..SearchConfig::default() },
-        starts: Arc::default(),
     }
 }
 
