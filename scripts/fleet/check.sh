@@ -2,7 +2,7 @@
 # Checks what this folder holds as far as this machine allows, and says in a line what it cannot check:
 #   scripts/fleet/check.sh [BINARY]        # default: target/release/tengen; a real run, minutes
 # Programs: shellcheck, hadolint, kubectl, helm, kubernetes-validate (PyPI), systemd-analyze, sshd. None is
-# installed, and nothing outside a temporary folder is written.
+# installed, and nothing is written but a temporary folder (and /run/sshd, which sshd wants).
 # shellcheck disable=SC2016,SC2329  # text for other shells; functions that others call
 set -euo pipefail
 cd "$(dirname "$0")/../.."
