@@ -2,7 +2,7 @@
 # Checks what this folder holds as far as this machine allows, and says in a line what it cannot check:
 #   scripts/fleet/check.sh [BINARY]        # default: target/release/tengen; a real run, minutes
 # Programs: shellcheck, hadolint, kubectl, helm, kubernetes-validate (PyPI), systemd-analyze, sshd. None is
-# installed, and nothing outside a temporary folder is written.
+# installed, and nothing is written but a temporary folder (and /run/sshd, which sshd wants).
 # shellcheck disable=SC2016,SC2329  # text for other shells; functions that others call
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -64,6 +64,8 @@ fi
 # A run that workers can play for.
 run=$tmp/run
 nice -n 5 "$binary" loop --config configs/quickstart.toml --run "$run" --until-games 1 >"$tmp/loop.log" 2>&1
+"$binary" janitor --store "$run" >"$tmp/janitor.log" 2>&1 &
+children+=("$!")
 # Games that came of workers so far, waiting or settled.
 games() {
     "$binary" fleet status --store "$run" --json 2>/dev/null |

@@ -1,6 +1,7 @@
 //! What is done about networks that workers say came damaged.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tengen_store::{DamageReport, Store, StoreError};
@@ -9,6 +10,8 @@ use crate::{FleetError, HandOut};
 
 /// Workers whose word is enough, where no whole copy of the network can be found.
 const ENOUGH: usize = 3;
+/// How long nobody can make the janitor read a network again: reading is what a complaint costs.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// Looks into complaints, each once.
 ///
@@ -18,12 +21,12 @@ const ENOUGH: usize = 3;
 /// had its bytes verified.
 #[derive(Debug, Default)]
 pub struct Complaints {
-    /// By network: when the newest word was said that was looked into.
-    heard: HashMap<String, i64>,
+    /// By network: how many workers had spoken when it was looked into, and when that was.
+    heard: HashMap<String, (usize, Instant)>,
 }
 
 impl Complaints {
-    /// Looks into what was said since the last call. Each answer is an event of the run: `network-mended`,
+    /// Looks into what was said: when another worker speaks, else once a minute. Each answer is an event of the run: `network-mended`,
     /// `network-disputed` (every copy is whole from here), `network-withdrawn`, `network-lost` (it is not
     /// the best one, or there is none before it).
     ///
@@ -34,14 +37,13 @@ impl Complaints {
         for report in store.damage_reports()? {
             by_network.entry(report.network.clone()).or_default().push(report);
         }
-        self.heard.retain(|network, _| by_network.contains_key(network));
+        self.heard.retain(|_, (_, at)| at.elapsed() < LOOK_AGAIN);
         for (network, reports) in by_network {
-            let newest = reports.iter().map(|report| report.at_us).max().unwrap_or_default();
-            if self.heard.get(&network) == Some(&newest) {
+            if self.heard.get(&network).is_some_and(|(workers, _)| reports.len() <= *workers) {
                 continue;
             }
             let Some(found) = hand_out.examine(store, &network)? else { continue };
-            self.heard.insert(network.clone(), newest);
+            self.heard.insert(network.clone(), (reports.len(), Instant::now()));
             let workers: Vec<&str> = reports.iter().map(|report| &*report.worker).collect();
             let why = reports.first().map(|report| report.why.as_str()).unwrap_or_default();
             let detail = json!({
@@ -59,6 +61,7 @@ impl Complaints {
             };
             tracing::warn!(%network, workers = workers.len(), "{kind}: {why}");
             store.answer_damage(&network, kind, &detail.to_string())?;
+            self.heard.insert(network, (usize::MAX, Instant::now()));
         }
         Ok(())
     }

@@ -164,6 +164,9 @@ impl HandOut {
         store: &mut Store,
         hash: &str,
     ) -> Result<Option<Copies>, FleetError> {
+        if self.blobs.is_some() && (!self.claimed || self.is_quiet()) {
+            return Ok(None);
+        }
         let mut found = Copies::default();
         if let Some(bytes) = store.network_bytes(hash)? {
             if tengen_blob::verify(hash, &bytes).is_ok() {
@@ -173,7 +176,7 @@ impl HandOut {
                 found.damaged += 1;
             }
         }
-        if let Some(blobs) = self.blobs.as_mut().filter(|_| self.claimed) {
+        if let Some(blobs) = &mut self.blobs {
             match blobs.get(hash) {
                 Ok(_) => found.whole += 1,
                 Err(BlobError::Missing(_)) => {}

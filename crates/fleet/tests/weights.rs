@@ -335,6 +335,9 @@ fn a_damaged_copy_is_mended_from_the_file_and_a_whole_one_cannot_be_talked_away(
         assert_eq!(fs::read(&copy).unwrap(), b"second");
         say_damaged(store, &second, &["a", "b", "c", "d"]);
         complaints.attend(store, &mut hand_out).unwrap();
+        assert_eq!(store.damage_reports().unwrap().len(), 4, "not looked into within a minute");
+        let mut complaints = Complaints::default();
+        complaints.attend(store, &mut hand_out).unwrap();
         assert_eq!(newest_event(store), "network-disputed");
         assert_eq!(store.best().unwrap().unwrap().id, second);
         assert!(store.damage_reports().unwrap().is_empty());

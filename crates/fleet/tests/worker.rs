@@ -241,6 +241,31 @@ fn a_run_restored_from_a_backup_is_greeted_again() {
     .unwrap();
 }
 
+/// It knows nobody, and the worker has nothing in its sent-log: no game may be taken for one that the run
+/// won't have.
+#[test]
+fn a_run_restored_to_before_a_worker_came_refuses_none_of_its_games() {
+    let (folder, model, host) =
+        (tempfile::tempdir().unwrap(), Model::default(), TestHost::default());
+    let config = WorkerConfig { sent_log: Duration::ZERO, ..config(folder.path()) };
+    let report = worker(&model, &config, &host, || {
+        model.wait_until("it to register", |run| !run.workers.is_empty());
+        model.run(|run| run.faults.extend([Some(Fault::Away); 1000]));
+        thread::sleep(Duration::from_millis(300));
+        model.run(|run| {
+            run.knows_its_workers = true;
+            run.workers.clear();
+            run.games.clear();
+            run.faults.clear();
+        });
+        model.wait_until("games", |run| run.games.len() >= 5);
+    })
+    .unwrap();
+    assert_eq!(report.waiting, 0);
+    let outbox = Outbox::open(&folder.path().join("outbox.db"), "box").unwrap();
+    assert_eq!(outbox.counts().unwrap().refused, 0);
+}
+
 fn block(pairs: std::ops::Range<u32>, done: Vec<(u32, u8)>) -> Block {
     Block {
         lease: BlockLease { match_id: 3, block: 0, worker: String::new(), epoch: 1 },

@@ -46,6 +46,8 @@ pub struct ModelRun {
     pub block_games: Vec<(BlockLease, Vec<BlockGame>)>,
     pub heartbeats: u64,
     pub lease_lost: bool,
+    /// Games of workers that never registered are refused.
+    pub knows_its_workers: bool,
     /// Who found which network damaged.
     pub damaged: Vec<(String, String)>,
 }
@@ -74,6 +76,7 @@ impl Default for ModelRun {
             block_games: Vec::new(),
             heartbeats: 0,
             lease_lost: false,
+            knows_its_workers: false,
             damaged: Vec::new(),
         }
     }
@@ -153,6 +156,9 @@ impl Upstream for Model {
         self.call(|run| {
             if uploads.iter().any(|upload| run.hates.contains(&upload.counter)) {
                 return Err(UpstreamError::Refused("not that one".into()));
+            }
+            if run.knows_its_workers && !run.workers.contains_key(&uploads[0].worker) {
+                return Err(UpstreamError::Refused("who are you?".into()));
             }
             run.batches.push(uploads.len());
             let mut submitted = Submitted::default();
