@@ -97,7 +97,8 @@ fn read_token(from: Option<&str>) -> Result<String> {
     let token = if from.starts_with("env:") {
         from_environment(from)
     } else {
-        std::fs::read_to_string(from).with_context(|| format!("no file {from}"))
+        // What was given is not shown: it may be the token itself.
+        std::fs::read_to_string(from).context("no such file")
     };
     let token =
         token.context("--token: env:NAME or a file with what `tengen serve token` printed")?;

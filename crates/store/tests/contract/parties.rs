@@ -23,6 +23,7 @@ fn all_foreign(bench: &Bench, up: &mut dyn SharedUpstream, worker: &str) {
     foreign(up.register(&hello(worker)));
     foreign(up.run_state(worker, WorkerCounts { games: 999, evals: 999 }));
     foreign(up.submit(&[upload(&bench.uid, worker, 0, &record(1))]));
+    foreign(up.report_damaged(worker, "a", "cut short"));
     foreign(up.lease_block(worker));
     foreign(up.heartbeat(&lease));
     foreign(up.finish_block(&lease, &[]));
