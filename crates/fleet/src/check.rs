@@ -11,7 +11,7 @@ use crate::searches::check_searches;
 use crate::table::{UNIFORM, worker_seed};
 
 /// Bytes of one game once unpacked, at most.
-pub const MAX_UNPACKED_BYTES: u32 = 1 << 20;
+pub const MAX_UNPACKED_BYTES: u32 = tengen_record::MAX_INFLATED_BYTES as u32;
 /// Where a game blob tells its unpacked size: after the mark and the version.
 const UNPACKED_AT: std::ops::Range<usize> = 5..9;
 

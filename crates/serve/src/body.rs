@@ -172,6 +172,6 @@ mod tests {
     fn what_no_server_would_take_is_not_sent() {
         let mut games = uploads();
         games[0].payload = vec![0; MAX_BODY];
-        assert!(pack_uploads("w", &games).unwrap_err().contains("65536"));
+        assert!(pack_uploads("w", &games).unwrap_err().contains("262144"));
     }
 }

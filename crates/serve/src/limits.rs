@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use tengen_store::{MAX_GAME_BYTES, MAX_UPLOADS};
+use tengen_store::{MAX_UPLOAD_BYTES, MAX_UPLOADS};
 
 /// Bytes that describe one game of a batch, at most: its numbers, its network's name, its hash.
 const GAME_HEAD: usize = 512;
 
-/// Bytes of a body, at most: a full batch of the largest games.
-pub(crate) const MAX_BODY: usize = MAX_UPLOADS * (MAX_GAME_BYTES + GAME_HEAD) + 4096;
+/// Bytes of a body, at most: as much as a call may carry, and what describes it.
+pub(crate) const MAX_BODY: usize = MAX_UPLOAD_BYTES + MAX_UPLOADS * GAME_HEAD + 4096;
 
 /// Bytes of a call without games, at most.
 pub(crate) const MAX_SMALL_BODY: usize = 16 * 1024;

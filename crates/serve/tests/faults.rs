@@ -20,8 +20,8 @@ use served::raw::{Cut, call, dial, dial_tls, head, rest, say};
 use served::{Served, address, certificate, config, to_file};
 use tengen_serve::{HttpAddress, HttpUpstream, Limits, ServeError, Server};
 use tengen_store::{
-    MAX_GAME_BYTES, MAX_UPLOADS, SharedUpstream, Submitted, Upload, Upstream, UpstreamError,
-    WorkerCounts,
+    MAX_GAME_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOADS, SharedUpstream, Submitted, Upload, Upstream,
+    UpstreamError, WorkerCounts,
 };
 
 const NOTHING: WorkerCounts = WorkerCounts { games: 0, evals: 0 };
@@ -144,13 +144,13 @@ fn a_body_that_is_too_large_is_refused_before_it_comes() {
 }
 
 #[test]
-fn a_full_batch_of_the_largest_games_passes() {
+fn a_full_batch_passes() {
     let (bench, served) = served(Limits::default());
     let mut upstream = served.upstream();
     upstream.register(&hello("w")).unwrap();
     let mut batch = games(&bench, "w", MAX_UPLOADS as u64);
     for game in &mut batch {
-        game.payload = vec![game.counter as u8; MAX_GAME_BYTES];
+        game.payload = vec![game.counter as u8; MAX_UPLOAD_BYTES / MAX_UPLOADS];
         game.payload_hash = *blake3::hash(&game.payload).as_bytes();
         game.network = "f".repeat(64);
     }
@@ -435,7 +435,7 @@ fn a_token_that_sends_too_much_waits_and_others_do_not() {
     other.register(&hello("v")).unwrap();
     // The least that a burst may be is a full batch.
     let mut batch = games(&bench, "w", MAX_UPLOADS as u64);
-    batch.iter_mut().for_each(|game| game.payload = vec![1; MAX_GAME_BYTES]);
+    batch.iter_mut().for_each(|game| game.payload = vec![1; MAX_UPLOAD_BYTES / MAX_UPLOADS]);
     greedy.submit(&batch).unwrap();
     assert!(away(greedy.submit(&batch)).contains("too much"));
     other.submit(&games(&bench, "v", 200)).unwrap();

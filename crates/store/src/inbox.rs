@@ -9,7 +9,9 @@ use tengen_record::GameRecord;
 
 use crate::db::{Database, Row, params};
 use crate::games::{NewGame, Packed, append, unpack};
-use crate::upstream::{MAX_GAME_BYTES, MAX_UPLOADS, Submitted, Upload, UpstreamError};
+use crate::upstream::{
+    MAX_GAME_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOADS, Submitted, Upload, UpstreamError,
+};
 use crate::{GameId, Store, StoreError, journal, run, workers};
 
 /// What keeps a game of `uniform` from needing a network's row.
@@ -70,6 +72,10 @@ pub(crate) fn check_limits(uploads: &[Upload]) -> Result<(), UpstreamError> {
     let refused = |reason| Err(UpstreamError::Refused(reason));
     if uploads.len() > MAX_UPLOADS {
         return refused(format!("{} games in one call, {MAX_UPLOADS} at most", uploads.len()));
+    }
+    let bytes: usize = uploads.iter().map(|upload| upload.payload.len()).sum();
+    if bytes > MAX_UPLOAD_BYTES {
+        return refused(format!("{bytes} bytes of games in one call, {MAX_UPLOAD_BYTES} at most"));
     }
     let Some(first) = uploads.first() else { return Ok(()) };
     for upload in uploads {

@@ -97,9 +97,9 @@ pub use roles::fleet_roles_sql;
 pub use run::{NewRun, RunRow};
 pub use schema::SCHEMA_VERSION;
 pub use upstream::{
-    BLOCK_PAIRS, Block, BlockGame, BlockLease, MAX_GAME_BYTES, MAX_UPLOADS, PROTOCOL, RunMode,
-    RunState, SharedUpstream, Submitted, Upload, Upstream, UpstreamError, WorkerCounts,
-    WorkerHello,
+    BLOCK_PAIRS, Block, BlockGame, BlockLease, MAX_GAME_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOADS,
+    PROTOCOL, RunMode, RunState, SharedUpstream, Submitted, Upload, Upstream, UpstreamError,
+    WorkerCounts, WorkerHello,
 };
 pub use weights::MAX_NETWORK_BYTES;
 #[cfg(feature = "postgres")]

@@ -16,8 +16,11 @@ use crate::GameId;
 /// Version of this conversation. A worker with another one is turned away when it registers.
 pub const PROTOCOL: u32 = 1;
 
-/// Bytes of one uploaded game, at most.
-pub const MAX_GAME_BYTES: usize = 64 * 1024;
+/// Bytes of one uploaded game, at most. A game of 19×19 with 722 moves, each a target of 400 visits, has 69 KB.
+pub const MAX_GAME_BYTES: usize = 256 * 1024;
+
+/// Bytes of the games of one [`Upstream::submit`] together, at most.
+pub const MAX_UPLOAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// Games of one [`Upstream::submit`], at most.
 pub const MAX_UPLOADS: usize = 256;

@@ -510,7 +510,7 @@ pub fn kinds() -> Vec<Kind> {
         Kind::upload("sixty megabytes in sixty kilobytes", BYTES, |origin, counter, rng| {
             static BOMB: OnceLock<Vec<u8>> = OnceLock::new();
             let bomb = BOMB.get_or_init(|| zstd::bulk::compress(&vec![0_u8; 60 << 20], 1).unwrap());
-            let told = [1_000, MAX_UNPACKED_BYTES, 4 << 20, 60 << 20][rng.random_range(0..4)];
+            let told = [1_000, MAX_UNPACKED_BYTES, 5 << 20, 60 << 20][rng.random_range(0..4)];
             origin.upload(counter, framed(bomb, told))
         }),
     ];

@@ -245,7 +245,9 @@ fn a_call_over_the_limits_keeps_nothing(bench: &mut Bench, up: &mut dyn Upstream
     let many = vec![small.clone(); MAX_UPLOADS + 1];
     let two = [small.clone(), upload(&bench.uid, "v", 0, &record(1))];
     let far = [small, upload(&bench.uid, "w", u64::MAX, &record(1))];
-    for call in [&many[..], &two, &far] {
+    let mut large = sound(bench, 0, 65);
+    large.iter_mut().for_each(|upload| upload.payload = vec![1; MAX_GAME_BYTES]);
+    for call in [&many[..], &two, &far, &large] {
         refusal(up.submit(call));
     }
     assert_eq!(bench.store.waiting_uploads().unwrap(), 0);
@@ -258,7 +260,7 @@ fn a_game_as_large_as_allowed_is_taken_and_one_byte_more_is_not(
     register(up);
     let mut games = sound(bench, 0, 2);
     games[1].payload = vec![1; MAX_GAME_BYTES + 1];
-    assert!(refusal(up.submit(&games)).contains("65536"));
+    assert!(refusal(up.submit(&games)).contains("262144"));
     games[1].payload.pop();
     assert_eq!(up.submit(&games).unwrap(), submitted(2, 0, 0));
     assert_eq!(settle(bench), settled(1, 0, 1));
