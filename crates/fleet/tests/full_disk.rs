@@ -111,14 +111,16 @@ fn a_full_spool_disk_pauses_play_drops_nothing_and_goes_on_when_there_is_room() 
             if now != last.0 {
                 last = (now, std::time::Instant::now());
             }
-            last.1.elapsed() > Duration::from_millis(800)
+            last.1.elapsed() > Duration::from_millis(800) && disk.free() <= 24
         });
         let before = last.0;
         disk.make_room();
         wait_for("play after there is room", MINUTE, || counters() > before + 10);
         model.run(|run| run.faults.clear());
         // A link that found the run away so often may wait for a minute before it asks again.
-        wait_for("everything", 2 * MINUTE, || model.run(|run| run.games.len() as u64) > before + 10);
+        wait_for("everything", 2 * MINUTE, || {
+            model.run(|run| run.games.len() as u64) > before + 10
+        });
         stop.store(true, Ordering::Relaxed);
         worker.join().unwrap()
     });
