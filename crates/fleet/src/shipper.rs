@@ -73,7 +73,7 @@ impl Shipper {
     /// # Errors
     /// The outbox's.
     pub fn forget_sent(&self, spool: &Spool, age: Duration) -> Result<u64, StoreError> {
-        spool.outbox().forget_sent(age)
+        spool.forget_sent(age)
     }
 
     /// The run was out of reach: it may have come back without its newest commits.
@@ -142,11 +142,11 @@ impl Shipper {
     ) -> Result<u64, ShipError> {
         let Some(newest) = spool.outbox().newest_sent()? else { return Ok(0) };
         // Asked before without hearing the answer, the run may have the newest from that question.
-        let unheard = spool.outbox().ask()?;
+        let unheard = spool.ask()?;
         if !unheard {
             let answer = upstream.submit(&self.uploads(spool, std::slice::from_ref(&newest)))?;
             if answer.accepted == 0 {
-                spool.outbox().asked()?;
+                spool.asked()?;
                 return Ok(0);
             }
         }

@@ -1,18 +1,30 @@
 //! A worker's folder: its outbox, its networks, and the lock that keeps a second worker out.
 
 use std::fs::{File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tengen_store::{Outbox, OutboxCounts, OutboxGame, StoreError};
 
 use crate::FleetError;
 
+/// Bytes kept free on the disk for what lets games leave: to note that a game was sent takes room too. Enough
+/// for the outbox to take in its log.
+const RESERVE: usize = 768 * 1024;
+/// The file that holds it.
+const RESERVE_FILE: &str = "reserve";
+/// Games noted as sent in one step on a full disk: their pages fit into the reserve.
+const FEW: usize = 16;
+
 /// The spool folder of one worker process: shared by the thread that plays and the one that ships.
 ///
 /// Finished games go in and stay until the run has acknowledged them. Nothing is ever dropped: a
-/// spool over its limit [`is_full`](Self::is_full), and whoever plays then waits.
+/// spool over its limit [`is_full`](Self::is_full), and whoever plays then waits. On a disk that is full to the
+/// last byte games still leave: a file in the folder holds some room, is deleted when they need it, and
+/// comes back before the next game goes in.
 #[derive(Debug)]
 pub struct Spool {
     folder: PathBuf,
@@ -21,6 +33,8 @@ pub struct Spool {
     limit: u64,
     waiting: AtomicU64,
     waiting_bytes: AtomicU64,
+    /// Whether the file that holds room is there, whole.
+    reserved: AtomicBool,
     /// Held until the process ends, however it ends.
     _lock: File,
 }
@@ -42,17 +56,69 @@ impl Spool {
             }
             Err(TryLockError::Error(source)) => return Err(FleetError::Io { path, source }),
         }
-        let outbox = Outbox::open(&folder.join("outbox.db"), label)?;
+        let (path, reserve) = (folder.join("outbox.db"), folder.join(RESERVE_FILE));
+        let outbox = match Outbox::open(&path, label) {
+            // Its log needs room before anything can leave.
+            Err(StoreError::DiskFull) if std::fs::remove_file(&reserve).is_ok() => {
+                Outbox::open(&path, label)?
+            }
+            told => told?,
+        };
+        let reserved = reserve.metadata().is_ok_and(|file| file.len() == RESERVE as u64);
         let counts = outbox.counts()?;
-        Ok(Self {
+        let spool = Self {
             folder: folder.to_owned(),
             worker: outbox.worker().to_owned(),
             outbox: Mutex::new(outbox),
             limit,
             waiting: AtomicU64::new(counts.waiting),
             waiting_bytes: AtomicU64::new(counts.waiting_bytes),
+            reserved: AtomicBool::new(reserved),
             _lock: lock,
-        })
+        };
+        // On a full disk it comes later.
+        spool.reserve();
+        Ok(spool)
+    }
+
+    /// Holds room for what lets games leave; false where there is none.
+    fn reserve(&self) -> bool {
+        if self.reserved.load(Ordering::Relaxed) {
+            return true;
+        }
+        let path = self.folder.join(RESERVE_FILE);
+        let made = File::create(&path).and_then(|mut file| {
+            // Not zeros alone: a disk that compresses would hold no room.
+            let noise: Vec<u8> = (0..RESERVE as u64)
+                .map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8)
+                .collect();
+            file.write_all(&noise)?;
+            file.sync_all()
+        });
+        if made.is_err() {
+            // Part of it is worth nothing here, and room elsewhere.
+            let _ = std::fs::remove_file(&path);
+        }
+        self.reserved.store(made.is_ok(), Ordering::Relaxed);
+        made.is_ok()
+    }
+
+    /// Lets go of that room; false where it was gone already.
+    fn release(&self) -> bool {
+        self.reserved.swap(false, Ordering::Relaxed)
+            && std::fs::remove_file(self.folder.join(RESERVE_FILE)).is_ok()
+    }
+
+    /// Something that lets games leave: where the disk is full, with the room held for it.
+    fn settle<T>(
+        &self,
+        outbox: &mut Outbox,
+        act: impl Fn(&mut Outbox) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match act(outbox) {
+            Err(StoreError::DiskFull) if self.release() => act(outbox),
+            told => told,
+        }
     }
 
     /// The worker's name for ever.
@@ -73,6 +139,22 @@ impl Spool {
     /// [`StoreError::DiskFull`], after which the caller still has the game.
     pub fn push(&self, game: &OutboxGame) -> Result<(), StoreError> {
         let mut outbox = self.outbox();
+        if !self.reserve() {
+            return Err(StoreError::DiskFull);
+        }
+        self.put(&mut outbox, game)
+    }
+
+    /// [`push`](Self::push) for a worker that ends: on a full disk it takes the room held back.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`] where that is not enough.
+    pub(crate) fn push_last(&self, game: &OutboxGame) -> Result<(), StoreError> {
+        let mut outbox = self.outbox();
+        self.settle(&mut outbox, |outbox| self.put(outbox, game))
+    }
+
+    fn put(&self, outbox: &mut Outbox, game: &OutboxGame) -> Result<(), StoreError> {
         outbox.push(std::slice::from_ref(game))?;
         // Under the lock, so that no recount falls between.
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -110,23 +192,52 @@ impl Spool {
     pub(crate) fn acknowledge(&self, games: &[OutboxGame]) -> Result<(), StoreError> {
         let counters: Vec<u64> = games.iter().map(|game| game.counter).collect();
         let mut outbox = self.outbox();
-        outbox.acknowledge(&counters)?;
-        self.leave(games);
+        if self.reserved.load(Ordering::Relaxed) {
+            match outbox.acknowledge(&counters) {
+                Err(StoreError::DiskFull) => self.release(),
+                told => {
+                    told?;
+                    self.leave(games);
+                    return Ok(());
+                }
+            };
+        }
+        // A few games at a time, each time from an empty log: their pages fit into the room that was held.
+        for (games, counters) in games.chunks(FEW).zip(counters.chunks(FEW)) {
+            outbox.empty_log()?;
+            outbox.acknowledge(counters)?;
+            self.leave(games);
+        }
         Ok(())
     }
 
     /// The run will not have this game.
     pub(crate) fn set_aside(&self, game: &OutboxGame, why: &str) -> Result<(), StoreError> {
         let mut outbox = self.outbox();
-        outbox.set_aside(game.counter, why)?;
+        self.settle(&mut outbox, |outbox| outbox.set_aside(game.counter, why))?;
         self.leave(std::slice::from_ref(game));
         Ok(())
+    }
+
+    /// [`Outbox::ask`].
+    pub(crate) fn ask(&self) -> Result<bool, StoreError> {
+        self.settle(&mut self.outbox(), Outbox::ask)
+    }
+
+    /// [`Outbox::asked`].
+    pub(crate) fn asked(&self) -> Result<(), StoreError> {
+        self.settle(&mut self.outbox(), Outbox::asked)
+    }
+
+    /// [`Outbox::forget_sent`].
+    pub(crate) fn forget_sent(&self, age: Duration) -> Result<u64, StoreError> {
+        self.settle(&mut self.outbox(), |outbox| outbox.forget_sent(age))
     }
 
     /// Everything sent lately waits again; returns how many games that are.
     pub(crate) fn send_again(&self) -> Result<u64, StoreError> {
         let mut outbox = self.outbox();
-        let games = outbox.send_again()?;
+        let games = self.settle(&mut outbox, Outbox::send_again)?;
         let counts = outbox.counts()?;
         self.waiting.store(counts.waiting, Ordering::Relaxed);
         self.waiting_bytes.store(counts.waiting_bytes, Ordering::Relaxed);

@@ -192,7 +192,9 @@ impl Player<'_> {
             self.tell();
             let drains = run.as_ref().is_some_and(|run| run.mode == RunMode::Draining);
             if (self.should_stop)() || drains {
-                return self.finish();
+                let finished = self.finish();
+                self.save_the_rest()?;
+                return finished;
             }
             if (self.link_gone)() {
                 return Err(FleetError::Panicked);
@@ -304,6 +306,19 @@ impl Player<'_> {
                 Err(StoreError::DiskFull) => break,
                 Err(error) => return Err(error.into()),
             }
+        }
+        Ok(())
+    }
+
+    /// Before the end: games that the disk still has no room for, with the room that was held back.
+    fn save_the_rest(&mut self) -> Result<(), FleetError> {
+        let unsaved = self.unsaved.get_mut();
+        while let Some(game) = unsaved.last() {
+            if let Err(error) = self.spool.push_last(game) {
+                tracing::error!(games = unsaved.len(), "finished games are lost: {error}");
+                return Err(error.into());
+            }
+            unsaved.pop();
         }
         Ok(())
     }

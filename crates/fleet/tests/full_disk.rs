@@ -14,8 +14,9 @@ use std::time::Duration;
 use common::scene::{Scene, WorkerProcess, finished, wait_for, work_if_told};
 use common::{Fault, Model, TestHost, config, plan};
 use tempfile::TempDir;
-use tengen_fleet::{FleetError, Idle, Janitor, WorkerConfig, work};
+use tengen_fleet::{FleetError, Idle, Janitor, Shipper, Spool, WorkerConfig, work};
 use tengen_store::testing::PgServer;
+use tengen_store::{OutboxGame, StoreError};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -130,6 +131,39 @@ fn a_full_spool_disk_pauses_play_drops_nothing_and_goes_on_when_there_is_room() 
     model.run(|run| {
         assert_eq!((run.games.len() as u64, run.quarantined), (report.games, 0));
     });
+}
+
+/// To note that a game was sent takes room too; without any kept for it, games would never leave.
+#[test]
+fn games_leave_a_disk_that_is_full_to_the_last_byte_also_after_a_restart() {
+    for restarts in [false, true] {
+        let Some(disk) = Disk::new(3) else { return };
+        let folder = disk.path().join("spool");
+        let mut spool = Spool::open(&folder, "box", u64::MAX).unwrap();
+        let mut model = Model::default();
+        let mut shipper = Shipper::new("0123");
+        let push = |spool: &Spool, counter: u64| {
+            // Of a length at which every game has a page of its own.
+            let payload = [&counter.to_le_bytes()[..], &[7; 3000]].concat();
+            spool.push(&OutboxGame { counter, network: "uniform".into(), payload })
+        };
+        push(&spool, 0).unwrap();
+        while !shipper.ship(&spool, &mut model).unwrap().is_nothing() {}
+        let full = (1..).find(|&counter| push(&spool, counter).is_err()).unwrap();
+        disk.fill(0);
+        assert!(full > 100, "{full}");
+        assert!(matches!(push(&spool, full), Err(StoreError::DiskFull)));
+        if restarts {
+            drop(spool);
+            spool = Spool::open(&folder, "box", u64::MAX).unwrap();
+            shipper = Shipper::new("0123");
+        }
+        while !shipper.ship(&spool, &mut model).unwrap().is_nothing() {}
+        assert_eq!(spool.waiting(), 0);
+        model.run(|run| assert_eq!(run.games.len() as u64, full));
+        disk.make_room();
+        push(&spool, full).unwrap();
+    }
 }
 
 struct StopOnDrop<'a>(&'a AtomicBool);

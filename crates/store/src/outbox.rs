@@ -24,6 +24,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Microseconds since 1970 by this machine's clock: how long ago a game was acknowledged, no more.
 const NOW_US: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
 
+/// Bytes of the write-ahead log above which the next game waits until they stand in the file itself: so much
+/// room, and that of a game, lets the file take in its log on a disk that is full.
+const LOG_BYTES: u64 = 256 * 1024;
+
 /// `TNGO`, in SQLite's header.
 const APPLICATION_ID: i32 = 0x544e_474f;
 /// The only layout so far.
@@ -76,6 +80,8 @@ pub struct OutboxCounts {
 pub struct Outbox {
     db: Connection,
     path: PathBuf,
+    /// The write-ahead log.
+    log: PathBuf,
     uid: String,
 }
 
@@ -111,7 +117,9 @@ impl Outbox {
         }
         let uid = tx.query_row("SELECT uid FROM worker", [], |row| row.get(0))?;
         tx.commit()?;
-        Ok(Self { db, path: path.to_owned(), uid })
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        Ok(Self { db, path: path.to_owned(), log: log.into(), uid })
     }
 
     /// The worker's name for ever, part of every game id.
@@ -158,6 +166,9 @@ impl Outbox {
     /// # Errors
     /// [`StoreError::DiskFull`], after which nothing was written.
     pub fn push(&mut self, games: &[OutboxGame]) -> Result<(), StoreError> {
+        if self.log.metadata().is_ok_and(|log| log.len() > LOG_BYTES) {
+            self.empty_log()?;
+        }
         let tx = write(&mut self.db)?;
         for game in games {
             tx.prepare_cached(
@@ -273,6 +284,14 @@ impl Outbox {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let sql = format!("DELETE FROM games WHERE sent_us <= {NOW_US} - ?1");
         Ok(self.db.execute(&sql, [age])? as u64)
+    }
+
+    /// Moves what stands in the write-ahead log into the file and gives the log's room back to the disk.
+    ///
+    /// # Errors
+    /// Only the file's own.
+    pub fn empty_log(&mut self) -> Result<(), StoreError> {
+        Ok(self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
     }
 
     /// What the outbox holds.
