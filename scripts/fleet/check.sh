@@ -63,7 +63,7 @@ fi
 
 # A run that workers can play for.
 run=$tmp/run
-nice -n 5 "$binary" loop --config configs/quickstart.toml --run "$run" --until-games 1 >"$tmp/loop.log" 2>&1
+nice -n 5 "$binary" loop --config scripts/kill_soak.toml --run "$run" --until-steps 1 >"$tmp/loop.log" 2>&1
 "$binary" janitor --store "$run" >"$tmp/janitor.log" 2>&1 &
 children+=("$!")
 # Games that came of workers so far, waiting or settled.
