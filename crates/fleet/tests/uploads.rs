@@ -185,7 +185,7 @@ fn a_call_beyond_its_limits_leaves_nothing_behind() {
         (one("decode('00', 'hex')"), one("5::BIGINT"), one("'u'"), one("'x'::BYTEA"), one(hash)),
         (one(id), one("-1::BIGINT"), one("'u'"), one("'x'::BYTEA"), one(hash)),
         (one(id), one("5::BIGINT"), one("repeat('x', 129)"), one("'x'::BYTEA"), one(hash)),
-        (one(id), one("5::BIGINT"), one("'u'"), one("repeat('x', 65537)::BYTEA"), one(hash)),
+        (one(id), one("5::BIGINT"), one("'u'"), one("repeat('x', 262145)::BYTEA"), one(hash)),
         (one(id), one("5::BIGINT"), one("'u'"), one("'x'::BYTEA"), one("'h'::BYTEA")),
         (one(id), one("NULL::BIGINT"), one("'u'"), one("'x'::BYTEA"), one(hash)),
         (one(id), one("5::BIGINT"), one("NULL::TEXT"), one("'x'::BYTEA"), one(hash)),
@@ -197,6 +197,13 @@ fn a_call_beyond_its_limits_leaves_nothing_behind() {
             "array_fill('u'::TEXT, ARRAY[257])".into(),
             "array_fill('x'::BYTEA, ARRAY[257])".into(),
             format!("array_fill({hash}, ARRAY[257])"),
+        ),
+        (
+            format!("array_fill({id}, ARRAY[65])"),
+            "array_fill(5::BIGINT, ARRAY[65])".into(),
+            "array_fill('u'::TEXT, ARRAY[65])".into(),
+            "array_fill(repeat('x', 262144)::BYTEA, ARRAY[65])".into(),
+            format!("array_fill({hash}, ARRAY[65])"),
         ),
     ] {
         let told = call(&ids, &counters, &networks, &payloads, &hashes);
