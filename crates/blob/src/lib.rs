@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `blobs` | [`BlobSource`] and [`BlobStore`]: what a place of blobs promises |
 //! | `folder` | [`FolderBlobs`]: files, on this machine's disk or a shared one |
-//! | `bucket` | [`Bucket`]: objects in any store that speaks S3; feature `s3` |
+//! | `bucket` | `Bucket`: objects in any store that speaks S3; feature `s3` |
 //! | `place` | [`BlobPlace`]: a place as written on a command line |
 //!
 //! No run, no network format: bytes and their hash.

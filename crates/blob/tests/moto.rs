@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tengen_blob::{BlobError, BlobSource, BlobStore, Bucket};
+use tengen_blob::{BlobError, BlobPlace, BlobSource, BlobStore, Bucket};
 
 /// A server with an empty bucket `nets`; gone with the value.
 struct Moto {
@@ -94,6 +94,27 @@ fn networks_of_two_runs_in_one_bucket_are_kept_listed_and_deleted_apart() {
     });
     assert_eq!(names, vec![name; 4]);
     assert_eq!(one.list().unwrap().len(), 1);
+    // A process that knows the place's name, and the rest from its environment.
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_goes_where_its_environment_says", "--nocapture"])
+        .env("TENGEN_TEST_PLACE", "s3://nets/runs/child")
+        .env("AWS_ENDPOINT_URL", &moto.endpoint)
+        .env("AWS_ACCESS_KEY_ID", "key")
+        .env("AWS_SECRET_ACCESS_KEY", "secret")
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    let kept = moto.bucket("runs/child").list().unwrap();
+    assert_eq!(kept.len(), 1, "{}", String::from_utf8_lossy(&child.stdout));
     let mut nowhere = Bucket::at(&moto.endpoint, ["key", "secret"], "nobodys", "x").unwrap();
     assert!(nowhere.put_if_absent(b"weights").is_err());
+}
+
+#[test]
+fn child_goes_where_its_environment_says() {
+    let Ok(place) = std::env::var("TENGEN_TEST_PLACE") else { return };
+    let mut blobs = place.parse::<BlobPlace>().unwrap().open().unwrap();
+    blobs.claim("child").unwrap();
+    let name = blobs.put_if_absent(b"weights").unwrap();
+    assert_eq!(blobs.get(&name).unwrap(), b"weights");
 }
