@@ -14,12 +14,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::plan;
-use common::scene::{Scene, WorkerProcess, finished, work_if_told};
+use common::scene::{Scene, WorkerProcess, finished, network_of, work_if_told};
 use proxy::Proxy;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tengen_fleet::{FleetError, Janitor, attend_match};
-use tengen_store::Store;
+use tengen_store::{NewMatch, Store, StoreError};
 
 /// Games that may wait for the janitor.
 const AHEAD: u64 = 1000;
@@ -72,8 +72,7 @@ fn read_along(scene: &Scene, over: &AtomicBool) -> Vec<(String, u64)> {
 }
 
 /// Janitor, trainer and matchmaker of the run; what they say while the server is down passes.
-struct Keeper<'a> {
-    scene: &'a Scene,
+struct Keeper {
     store: Store,
     janitor: Janitor,
     best: String,
@@ -81,7 +80,7 @@ struct Keeper<'a> {
     look_at: Instant,
 }
 
-impl Keeper<'_> {
+impl Keeper {
     /// The trainer keeps up with the janitor, and workers wait while the inbox is full: else sixteen of
     /// them on two cores play faster than one janitor replays.
     fn sweep(&mut self) -> Result<(), FleetError> {
@@ -96,19 +95,33 @@ impl Keeper<'_> {
     }
 
     fn passes(&mut self) {
-        match self.sweep() {
+        let done = self.sweep().and_then(|()| Ok(self.enter_a_match()?));
+        match done {
             Err(FleetError::Store(error)) => assert!(error.is_temporary(), "{error}"),
             other => other.unwrap(),
         }
     }
 
-    /// Whoever is at a match goes on with it; one match follows another.
-    fn enter_a_match(&mut self) {
-        if self.store.open_matches().is_ok_and(|open| open.is_empty()) {
-            self.matches += 1;
-            let bytes = format!("candidate {}", self.matches);
-            self.scene.candidate(bytes.as_bytes(), &self.best, GATE, 16);
+    /// Keeps the run until told to end.
+    fn keep(&mut self, ended: &AtomicBool) {
+        while !ended.load(Ordering::Acquire) {
+            self.passes();
+            thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Whoever is at a match goes on with it; one match follows another.
+    fn enter_a_match(&mut self) -> Result<(), StoreError> {
+        if !self.store.open_matches()?.is_empty() {
+            return Ok(());
+        }
+        self.matches += 1;
+        let bytes = format!("candidate {}", self.matches).into_bytes();
+        let candidate = network_of(&bytes, Some(&self.best));
+        self.store.put_network_bytes(&candidate.id, &bytes)?;
+        let plan =
+            NewMatch { gate_config_json: GATE.into(), pairs_planned: 16, base: self.best.clone() };
+        self.store.add_candidate(&candidate, &plan).map(drop)
     }
 }
 
@@ -165,9 +178,9 @@ fn batter(scene: &Scene, chaos: &Plan) -> String {
     let folder = scene.folder.path();
     let best = scene.first_best(b"base");
     let store = scene.store();
+    scene.store().set_ahead_limit(Some(AHEAD)).unwrap();
     let (janitor, look_at) = (Janitor::default(), Instant::now());
-    let mut keeper = Keeper { scene, store, janitor, best, matches: 0, look_at };
-    keeper.store.set_ahead_limit(Some(AHEAD)).unwrap();
+    let mut keeper = Keeper { store: scene.store(), janitor, best, matches: 0, look_at };
     let socket = folder.join(".s.PGSQL.5432");
     let proxy = Proxy::new(&socket, &scene.server.folder().join(".s.PGSQL.5432"), 0.2, 1);
     let through_proxy = scene.url_over(folder);
@@ -179,45 +192,49 @@ fn batter(scene: &Scene, chaos: &Plan) -> String {
     let (mut blows, mut crashes) = (Blows::default(), 0);
     let mut thaw_at: Vec<Option<Instant>> = vec![None; chaos.workers];
     let mut next_blow = begun + chaos.between;
-    while begun.elapsed() < chaos.lasting {
-        keeper.passes();
-        keeper.enter_a_match();
-        thread::sleep(Duration::from_millis(20));
-        for (child, at) in children.iter_mut().zip(&mut thaw_at) {
-            if at.is_some_and(|at| Instant::now() >= at) {
-                child.thaw();
-                *at = None;
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Blows fall whether or not the keeper is busy.
+        let ended = EndOnDrop(&ended);
+        scope.spawn(|| keeper.keep(ended.0));
+        while begun.elapsed() < chaos.lasting {
+            thread::sleep(Duration::from_millis(20));
+            for (child, at) in children.iter_mut().zip(&mut thaw_at) {
+                if at.is_some_and(|at| Instant::now() >= at) {
+                    child.thaw();
+                    *at = None;
+                }
             }
+            if begun.elapsed()
+                > chaos.lasting.mul_f64((f64::from(crashes) + 0.5) / f64::from(chaos.crashes))
+            {
+                crashes += 1;
+                scene.server.crash().unwrap();
+                thread::sleep(Duration::from_millis(300));
+                scene.server.start_again().unwrap();
+            }
+            if Instant::now() < next_blow {
+                continue;
+            }
+            next_blow = Instant::now() + chaos.between.mul_f64(rng.random_range(0.5..1.5));
+            if rng.random_bool(2.0 / 3.0) {
+                let victim = rng.random_range(0..children.len());
+                children[victim].kill();
+                thaw_at[victim] = None;
+                children[victim] = WorkerProcess::start(&through_proxy, &spool(victim));
+                blows.kills += 1;
+                continue;
+            }
+            let holder = a_holder(&store, &children);
+            let victim = holder.unwrap_or_else(|| rng.random_range(0..children.len()));
+            let frost = chaos.frost.mul_f64(rng.random_range(0.2..=1.0));
+            let frost = if holder.is_some() && chaos.frost > LEASE { chaos.frost } else { frost };
+            children[victim].freeze();
+            thaw_at[victim] = Some(Instant::now() + frost);
+            blows.frosts += 1;
+            blows.holders += u32::from(frost > LEASE && holder.is_some());
         }
-        if begun.elapsed()
-            > chaos.lasting.mul_f64((f64::from(crashes) + 0.5) / f64::from(chaos.crashes))
-        {
-            crashes += 1;
-            scene.server.crash().unwrap();
-            thread::sleep(Duration::from_millis(300));
-            scene.server.start_again().unwrap();
-        }
-        if Instant::now() < next_blow {
-            continue;
-        }
-        next_blow = Instant::now() + chaos.between.mul_f64(rng.random_range(0.5..1.5));
-        if rng.random_bool(2.0 / 3.0) {
-            let victim = rng.random_range(0..children.len());
-            children[victim].kill();
-            thaw_at[victim] = None;
-            children[victim] = WorkerProcess::start(&through_proxy, &spool(victim));
-            blows.kills += 1;
-            continue;
-        }
-        let holder = a_holder(&keeper.store, &children);
-        let victim = holder.unwrap_or_else(|| rng.random_range(0..children.len()));
-        let frost = chaos.frost.mul_f64(rng.random_range(0.2..=1.0));
-        let frost = if holder.is_some() && chaos.frost > LEASE { chaos.frost } else { frost };
-        children[victim].freeze();
-        thaw_at[victim] = Some(Instant::now() + frost);
-        blows.frosts += 1;
-        blows.holders += u32::from(frost > LEASE && holder.is_some());
-    }
+    });
     let took = begun.elapsed().as_secs();
     finish(scene, &mut keeper, children, thaw_at);
     let cuts = proxy.cuts.load(Ordering::Relaxed);
@@ -233,7 +250,7 @@ fn batter(scene: &Scene, chaos: &Plan) -> String {
 /// The end: everybody finishes, and what is left goes over a link that holds.
 fn finish(
     scene: &Scene,
-    keeper: &mut Keeper<'_>,
+    keeper: &mut Keeper,
     children: Vec<WorkerProcess>,
     thaw_at: Vec<Option<Instant>>,
 ) {

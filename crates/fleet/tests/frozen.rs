@@ -12,7 +12,8 @@ use tengen_fleet::{Janitor, MatchEnd, attend_match, play_block};
 use tengen_inference::UniformEvaluator;
 use tengen_store::{BlockRow, Upstream};
 
-const MINUTE: Duration = Duration::from_secs(60);
+/// A busy machine lets a worker of low priority wait.
+const PATIENCE: Duration = Duration::from_secs(180);
 /// One block of eight pairs, which take a while; equals score near a half, far above the threshold.
 const GATE: &str = r#"{"mode":"fixed","pairs":8,"threshold":0.1,"visits":1500,"opening_moves":2}"#;
 
@@ -32,7 +33,7 @@ fn a_sleeper_comes_too_late(run_out: fn(&Scene)) {
     let the_block = || -> BlockRow { scene.store().blocks(id).unwrap().remove(0) };
 
     let mut sleeper = WorkerProcess::start(&scene.url(), &scene.folder.path().join("spool"));
-    wait_for("a lease", MINUTE, || the_block().state == "leased");
+    wait_for("a lease", PATIENCE, || the_block().state == "leased");
     sleeper.freeze();
     let asleep = the_block();
     assert_eq!((asleep.state.as_str(), asleep.epoch), ("leased", 1), "frozen in the middle of it");
@@ -49,7 +50,7 @@ fn a_sleeper_comes_too_late(run_out: fn(&Scene)) {
     let games = || scene.store().workers().unwrap().iter().map(|w| w.counts.games).sum::<u64>();
     let before = games();
     sleeper.thaw();
-    wait_for("self-play after the block", MINUTE, || games() > before + 5);
+    wait_for("self-play after the block", PATIENCE, || games() > before + 5);
     assert!(store.take_match_uploads(99).unwrap().is_empty(), "nothing late was kept");
     let now = the_block();
     assert_eq!((now.state.as_str(), now.worker.as_str(), now.epoch), ("leased", "other", 2));
@@ -98,7 +99,7 @@ fn torn_and_corrupted_weights_play_no_game() {
         let of: i64 = scene.raw().query_one(count, &[&network]).unwrap().get(0);
         of
     };
-    wait_for("games of the first", MINUTE, || games_of(&best) > 5);
+    wait_for("games of the first", PATIENCE, || games_of(&best) > 5);
     let damages = [
         (
             "a bit",
@@ -121,7 +122,7 @@ fn torn_and_corrupted_weights_play_no_game() {
         keeper.promote_by_hand(&next.id, "test", what).unwrap();
         // It plays on with the first, as the run would not take games of the damaged one.
         let before = games_of(&best);
-        wait_for("more games of the first", MINUTE, || games_of(&best) > before + 20);
+        wait_for("more games of the first", PATIENCE, || games_of(&best) > before + 20);
         assert_eq!(games_of(&next.id), 0, "{what}");
         keeper.rollback(tengen_store::Rollback::Pointer, "test", "back").unwrap();
     }
@@ -129,7 +130,7 @@ fn torn_and_corrupted_weights_play_no_game() {
     let mut keeper = scene.store();
     keeper.add_network(&sound).unwrap();
     keeper.promote_by_hand(&sound.id, "test", "sound").unwrap();
-    wait_for("games of a sound one", MINUTE, || games_of(&sound.id) > 5);
+    wait_for("games of a sound one", PATIENCE, || games_of(&sound.id) > 5);
     assert!(!worker.is_gone());
     std::fs::write(scene.folder.path().join("stop"), "").unwrap();
     worker.join();

@@ -88,18 +88,9 @@ impl Scene {
 
     /// A network and its bytes, in the run's keeping.
     pub fn network(&self, bytes: &[u8], parent: Option<&str>) -> NewNetwork {
-        let id = blake3::hash(bytes).to_hex().to_string();
-        self.store().put_network_bytes(&id, bytes).unwrap();
-        NewNetwork {
-            file: format!("networks/{id}.safetensors"),
-            id,
-            parent: parent.map(str::to_owned),
-            step: 1,
-            games: 1,
-            samples: 1,
-            status: NetworkStatus::Candidate,
-            losses_json: "{}".into(),
-        }
+        let network = network_of(bytes, parent);
+        self.store().put_network_bytes(&network.id, bytes).unwrap();
+        network
     }
 
     /// Makes the network of these bytes the run's first best one.
@@ -118,6 +109,21 @@ impl Scene {
             base: base.to_owned(),
         };
         (self.store().add_candidate(&candidate, &plan).unwrap(), candidate.id)
+    }
+}
+
+/// A candidate of these bytes.
+pub fn network_of(bytes: &[u8], parent: Option<&str>) -> NewNetwork {
+    let id = blake3::hash(bytes).to_hex().to_string();
+    NewNetwork {
+        file: format!("networks/{id}.safetensors"),
+        id,
+        parent: parent.map(str::to_owned),
+        step: 1,
+        games: 1,
+        samples: 1,
+        status: NetworkStatus::Candidate,
+        losses_json: "{}".into(),
     }
 }
 
