@@ -33,6 +33,10 @@ FLEET=$(programs -p tengen-fleet --tests)
 ACCEPT=$($CARGO build --locked -p tengen-store --features test-server --example store_accept \
     --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*store_accept[^"]*\)".*/\1/p')
 if wanted trainers; then CLI=$(programs -p tengen-cli --test trainers); fi
+if wanted real-run; then
+    TENGEN=$($CARGO build --release --locked -p tengen-cli --message-format=json-render-diagnostics |
+        sed -n 's/.*"executable":"\([^"]*\/tengen\)".*/\1/p')
+fi
 set +e
 # The test program of a name among those of a crate.
 program() { echo "$2" | grep "/$1-[0-9a-f]*$" | head -1; }
@@ -41,7 +45,7 @@ failed=0
 # What a part said last that tells something, and whether it was well.
 tell() {
     local name=$1 code=$2 seconds=$3 log=$LOGS/$1.log said mark=ok
-    said=$(grep -hE 'games, none lost|uploads in|forgeries of|matches in|games/s accepted|real run|^SKIPPED' "$log" |
+    said=$(grep -hE 'games, none lost|uploads in|forgeries of|matches in|games/s accepted|real run|fleet against loop|^SKIPPED' "$log" |
         tail -3 | tr '\n' ';' | sed 's/;$//; s/;/; /g')
     if [ "$code" -ne 0 ]; then
         mark=FAILED
@@ -121,9 +125,7 @@ short_parts & pids+=($!)
 for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
 
 # A whole run by a fleet, trained and judged, alone on the machine.
-if wanted real-run && [ -x scripts/fleet/real_run.py ]; then
-    part real-run 0 scripts/fleet/real_run.py || failed=1
-fi
+if wanted real-run; then part real-run 0 scripts/fleet/real_run.py --binary "$TENGEN" || failed=1; fi
 
 echo "$((SECONDS - began)) s; logs in $LOGS"
 exit $failed
