@@ -46,7 +46,7 @@ failed=0
 tell() {
     local name=$1 code=$2 seconds=$3 log=$LOGS/$1.log said mark=ok
     said=$(grep -hE 'games, none lost|uploads in|forgeries of|matches in|games/s accepted|real run|fleet against loop|^SKIPPED' "$log" |
-        tail -3 | tr '\n' ';' | sed 's/;$//; s/;/; /g')
+        tail -3 | sed 's/^test [a-z_]* \.\.\. //' | tr '\n' ';' | sed 's/;$//; s/;/; /g')
     if [ "$code" -ne 0 ]; then
         mark=FAILED
         failed=1
@@ -86,22 +86,22 @@ if nice -n -10 true 2> /dev/null && [ "$(nice -n -10 nice)" -lt "$(nice)" ]; the
 short_parts() {
     local bad=0
     if wanted sleepers; then
-        tests sleepers 2 "$(program frozen "$FLEET")" a_worker_asleep_past_its_lease_comes_too_late \
+        tests sleepers 1 "$(program frozen "$FLEET")" a_worker_asleep_past_its_lease_comes_too_late \
             a_worker_asleep_for_ninety_seconds_comes_too_late torn_and_corrupted_weights_play_no_game || bad=1
     fi
     if wanted disks; then
-        tests disks 2 "$(program full_disk "$FLEET")" \
+        tests disks 1 "$(program full_disk "$FLEET")" \
             a_full_spool_disk_pauses_play_drops_nothing_and_goes_on_when_there_is_room \
             a_full_server_disk_loses_no_game_and_counts_none_twice || bad=1
     fi
     if wanted matchmakers; then
-        tests matchmakers 2 "$(program matchmakers "$FLEET")" two_matchmakers_over_two_hundred_matches || bad=1
+        tests matchmakers 1 "$(program matchmakers "$FLEET")" two_matchmakers_over_two_hundred_matches || bad=1
     fi
     if wanted uploads; then
-        part uploads 2 env TMPDIR="$SPOOLS" "$(program uploads "$FLEET")" --nocapture --skip fuzzing || bad=1
+        part uploads 1 env TMPDIR="$SPOOLS" "$(program uploads "$FLEET")" --nocapture --skip fuzzing || bad=1
     fi
     if wanted trainers; then
-        tests trainers 2 "$(program trainers "$CLI")" a_zombie_trainer_writes_nothing_and_exits_with_one_line \
+        tests trainers 1 "$(program trainers "$CLI")" a_zombie_trainer_writes_nothing_and_exits_with_one_line \
             a_trainer_frozen_for_ninety_seconds_writes_nothing || bad=1
     fi
     return $bad
