@@ -55,17 +55,17 @@ tell() {
     [ -n "$said" ] || said=$(grep -h 'test result' "$log" | tail -1)
     printf '%-12s %-6s %4d s  %s\n' "$name" "$mark" "$seconds" "$said"
 }
-# What is not timed leaves the first core alone: priorities mean little between sessions, and a server makes
-# one of its own.
-APART=()
-CORES=$(nproc)
-if [ "$CORES" -gt 1 ] && command -v taskset > /dev/null; then APART=(taskset -c "1-$((CORES - 1))"); fi
+# Sessions share the cores evenly whatever the priorities within them, and a server makes one of its own. So what
+# is timed gets a session, and this one, with everything else in it, stands back. (Leaving a core to what is timed,
+# by taskset, once starved a kernel's own worker on the other for minutes, and with it every write to the disk.)
+AUTOGROUP=/proc/self/autogroup
+stand_back() { [ -w $AUTOGROUP ] && echo "$1" > $AUTOGROUP; }
 # part NAME PRIORITY COMMAND…: runs it, its words in the log.
 part() {
-    local name=$1 priority=$2 began=$SECONDS code apart=()
+    local name=$1 priority=$2 began=$SECONDS code session=()
     shift 2
-    if [ "$priority" -gt 0 ]; then apart=("${APART[@]}"); fi
-    "${apart[@]}" nice -n "$priority" "$@" > "$LOGS/$name.log" 2>&1
+    if [ "$priority" -le 0 ]; then session=(setsid --wait); fi
+    "${session[@]}" nice -n "$priority" "$@" > "$LOGS/$name.log" 2>&1
     code=$?
     tell "$name" "$code" $((SECONDS - began))
     return "$code"
@@ -107,7 +107,9 @@ short_parts() {
     return $bad
 }
 
-trap "trap - INT TERM; kill 0" INT TERM
+trap "trap - INT TERM; kill 0; pkill -f \"$ACCEPT\"" INT TERM
+trap "stand_back 0" EXIT
+stand_back 10
 began=$SECONDS
 pids=()
 if wanted accept; then
@@ -125,6 +127,7 @@ short_parts & pids+=($!)
 for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
 
 # A whole run by a fleet, trained and judged, alone on the machine.
+stand_back 0
 if wanted real-run; then part real-run 0 scripts/fleet/real_run.py --binary "$TENGEN" || failed=1; fi
 
 echo "$((SECONDS - began)) s; logs in $LOGS"

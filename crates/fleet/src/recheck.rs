@@ -28,7 +28,8 @@ pub struct Recheck {
     pub positions: usize,
     /// Mean distance of the root's values, from 0 to 2.
     pub value_gap: f64,
-    /// Mean Kullback-Leibler divergence of the search made again from the one stored, in nats.
+    /// Mean Kullback-Leibler divergence of the search made again from the one stored, in nats. 0 where the
+    /// root is Gumbel's: which moves it tries, and so its policy, hangs on a draw that is not made again.
     pub policy_gap: f64,
 }
 
@@ -62,7 +63,9 @@ pub fn recheck(
             let again = policy_target(&root, &plan.search);
             found.positions += 1;
             found.value_gap += f64::from((stored.root_value - root.value.get()).abs());
-            found.policy_gap += divergence(&stored.policy, &again);
+            if !plan.search.gumbel {
+                found.policy_gap += divergence(&stored.policy, &again);
+            }
         }
         if state.play(turn.mv).is_err() {
             break;

@@ -46,6 +46,20 @@ fn mean(checks: &[Recheck]) -> (f64, f64) {
     (sum(|check| check.value_gap), sum(|check| check.policy_gap))
 }
 
+/// As honest games of Gumbel's root once were told of as doubtful, eight of nine.
+#[test]
+fn honest_games_of_gumbels_root_are_not_doubtful() {
+    let mut plan = plan();
+    plan.search = SearchConfig { visits: 16, gumbel: true, ..plan.search };
+    plan.selfplay.full_search_fraction = 1.0;
+    for game in games(&plan, 2) {
+        let own = recheck(&game, &plan, &mut *opinionated(2), 8).unwrap();
+        let other = recheck(&game, &plan, &mut *opinionated(7), 8).unwrap();
+        assert!(own.value_gap < 0.3 && own.policy_gap == 0.0, "{own:?}");
+        assert!(other.value_gap > 0.3, "{other:?}");
+    }
+}
+
 #[test]
 fn the_named_network_agrees_with_its_game_and_another_does_not() {
     let mut plan = plan();
