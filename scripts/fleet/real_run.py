@@ -189,7 +189,7 @@ def main():
               f"{'no' if low <= 0 <= high else 'a'} significant difference between the two networks")
         if not low - SPREAD <= 0 <= high + SPREAD:
             sys.exit("the two runs differ by more than chance explains")
-        print("a real run by a fleet: as strong for its games as the loop")
+        print(f"a real run by a fleet: within what games and seeds explain of the loop's (± {SPREAD} Elo for seeds)")
 
 
 if __name__ == "__main__":

@@ -152,8 +152,13 @@ impl Care {
         Ok(())
     }
 
-    /// Settles a batch of games, and cares for the rest when it is time; returns how many games.
+    /// Cares for networks and matches when it is time, and settles a batch of games; returns how many games.
     fn turn(&mut self, round_at: &mut Instant) -> Result<u64> {
+        // First, so that a place that is not this run's is refused before anything is done.
+        if Instant::now() >= *round_at {
+            *round_at = Instant::now() + ROUND;
+            self.round()?;
+        }
         let mut look = |network: &str, plan: &Plan, record: &GameRecord| {
             look_again(self.networks.as_deref()?, network, plan, record)
         };
@@ -162,10 +167,6 @@ impl Care {
         self.swept += swept;
         if swept.quarantined > 0 {
             tracing::warn!(games = swept.quarantined, "unsound games were put aside");
-        }
-        if Instant::now() >= *round_at {
-            *round_at = Instant::now() + ROUND;
-            self.round()?;
         }
         Ok(swept.total())
     }
