@@ -92,11 +92,8 @@ BEGIN
     ELSIF told = 'ok' AND EXISTS (
             SELECT 1 FROM unnest(a_ids, a_counters, a_networks, a_payloads, a_hashes) AS u (id, counter, network, payload, hash)
             WHERE (length(id) = 16 AND counter >= 0 AND length(network) <= 128
-                   AND length(payload) <= 262144 AND length(hash) = 32) IS NOT TRUE) THEN
-        told := 'refused: a game has 262144 bytes at most, an id of 16 and a hash of 32';
-    END IF;
-    IF told = 'ok' AND (SELECT sum(length(payload)) FROM unnest(a_payloads) AS u (payload)) > 16777216 THEN
-        told := 'refused: 16777216 bytes of games a call at most';
+                   AND length(payload) <= 65536 AND length(hash) = 32) IS NOT TRUE) THEN
+        told := 'refused: a game has 65536 bytes at most, an id of 16 and a hash of 32';
     END IF;
     IF told <> 'ok' THEN
         RETURN QUERY SELECT told, CAST(0 AS BIGINT), CAST(0 AS BIGINT), CAST(0 AS BIGINT);
@@ -227,8 +224,8 @@ BEGIN
        OR EXISTS (
             SELECT 1 FROM unnest(a_pairs, a_colours, a_payloads, a_hashes) AS u (pair, colour, payload, hash)
             WHERE (pair >= first_pair AND pair < end_pair AND colour IN (0, 1)
-                   AND length(payload) <= 262144 AND length(hash) = 32) IS NOT TRUE) THEN
-        RETURN QUERY SELECT 'refused: a block''s games have its pairs, the colours 0 and 1, and 262144 bytes at most', false;
+                   AND length(payload) <= 65536 AND length(hash) = 32) IS NOT TRUE) THEN
+        RETURN QUERY SELECT 'refused: a block''s games have its pairs, the colours 0 and 1, and 65536 bytes at most', false;
         RETURN;
     END IF;
     INSERT INTO match_uploads AS k (match_id, pair, colour, worker, payload, payload_hash, created_us)

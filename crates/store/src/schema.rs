@@ -14,7 +14,7 @@ enum For {
 }
 
 /// Version = index + 1. A released file never changes: later wishes are later files.
-const MIGRATIONS: [(&str, For, &str); 9] = [
+const MIGRATIONS: [(&str, For, &str); 10] = [
     ("run", For::Both, include_str!("../migrations/0001_run.sql")),
     ("operations", For::Both, include_str!("../migrations/0002_operations.sql")),
     ("imports", For::Both, include_str!("../migrations/0003_imports.sql")),
@@ -24,6 +24,7 @@ const MIGRATIONS: [(&str, For, &str); 9] = [
     ("parties", For::Postgres, include_str!("../migrations/0007_parties.sql")),
     ("damaged", For::Both, include_str!("../migrations/0008_damaged.sql")),
     ("report", For::Postgres, include_str!("../migrations/0009_report.sql")),
+    ("limits", For::Postgres, include_str!("../migrations/0010_limits.sql")),
 ];
 
 /// The newest schema version that this program reads and writes.
