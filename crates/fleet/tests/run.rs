@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::scene::hello;
 use common::{TestHost, config, plan};
 use tengen_fleet::{Janitor, MatchEnd, MatchRound, attend_match, work};
 use tengen_store::testing::PgServer;
 use tengen_store::{
-    GameId, NetworkStatus, NewMatch, NewNetwork, NewRun, PROTOCOL, Store, Upload, Upstream,
-    WorkerClient, WorkerHello, WorkerState,
+    GameId, NetworkStatus, NewMatch, NewNetwork, NewRun, Store, Upload, Upstream, WorkerClient,
+    WorkerState,
 };
 
 /// A fresh run, and how to come to it as its keeper and as a worker.
@@ -127,14 +128,7 @@ fn games_of_two_workers_become_the_runs_once_the_janitor_has_looked() {
 fn a_forger_is_suspected_then_blocked_and_no_game_of_its_enters_the_run() {
     Run::each(|run| {
         let (mut store, mut upstream) = (run.store(), run.upstream());
-        let hello = WorkerHello {
-            name: "forger".into(),
-            host: String::new(),
-            device: "cpu".into(),
-            version: "1".into(),
-            protocol: PROTOCOL,
-        };
-        let uid = upstream.register(&hello).unwrap().run_uid;
+        let uid = upstream.register(&hello("forger")).unwrap().run_uid;
         let mut hand_in = |counter| {
             let payload = vec![counter as u8; 50];
             upstream.submit(&[Upload {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::scene::hello;
 use common::{Model, TestHost, config};
 use tengen_blob::EXTENSION;
 use tengen_fleet::{
@@ -19,8 +20,8 @@ use tengen_fleet::{
 };
 use tengen_store::testing::PgServer;
 use tengen_store::{
-    Block, BlockLease, MAX_NETWORK_BYTES, NetworkStatus, NewMatch, NewNetwork, NewRun, PROTOCOL,
-    Store, Upstream, WorkerHello, WorkerState,
+    Block, BlockLease, MAX_NETWORK_BYTES, NetworkStatus, NewMatch, NewNetwork, NewRun, Store,
+    Upstream, WorkerState,
 };
 
 /// A folder behind a line that is slow, or broken.
@@ -263,14 +264,7 @@ fn blobs(place: &Path) -> Option<Box<dyn BlobStore>> {
 
 fn say_damaged(store: &mut Store, network: &str, workers: &[&str]) {
     for name in workers {
-        let hello = WorkerHello {
-            name: (*name).to_owned(),
-            host: String::new(),
-            device: "cpu".into(),
-            version: "1".into(),
-            protocol: PROTOCOL,
-        };
-        store.register(&hello).unwrap();
+        store.register(&hello(name)).unwrap();
         store.report_damaged(name, network, "20 bytes came").unwrap();
     }
 }

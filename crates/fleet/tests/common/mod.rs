@@ -15,8 +15,8 @@ use std::time::Duration;
 use tengen_fleet::{Connect, Host, Plan, WorkerConfig};
 use tengen_inference::{LeafEvaluator, UniformEvaluator};
 use tengen_store::{
-    Block, BlockGame, BlockLease, GameId, MAX_UPLOADS, PROTOCOL, RunMode, RunState, Submitted,
-    Upload, Upstream, UpstreamError, WorkerCounts, WorkerHello,
+    Block, BlockGame, BlockLease, GameId, MAX_UPLOADS, PROTOCOL, RunState, Submitted, Upload,
+    Upstream, UpstreamError, WorkerCounts, WorkerHello,
 };
 
 /// What goes wrong with one call.
@@ -55,15 +55,7 @@ pub struct ModelRun {
 impl Default for ModelRun {
     fn default() -> Self {
         Self {
-            state: RunState {
-                run_uid: "0123".into(),
-                config_text: String::new(),
-                config_digest: "c0ffee".into(),
-                seed: 7,
-                best: None,
-                mode: RunMode::Running,
-                ahead: false,
-            },
+            state: laws::run(),
             games: BTreeMap::new(),
             quarantined: 0,
             networks: HashMap::new(),
