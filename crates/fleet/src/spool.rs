@@ -89,9 +89,8 @@ impl Spool {
         let path = self.folder.join(RESERVE_FILE);
         let made = File::create(&path).and_then(|mut file| {
             // Not zeros alone: a disk that compresses would hold no room.
-            let noise: Vec<u8> = (0..RESERVE as u64)
-                .map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8)
-                .collect();
+            let mut noise = vec![0; RESERVE];
+            blake3::Hasher::new().finalize_xof().fill(&mut noise);
             file.write_all(&noise)?;
             file.sync_all()
         });
