@@ -145,7 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default="target/release/tengen")
     parser.add_argument("--config", default="configs/quickstart.toml")
-    parser.add_argument("--games", type=int, default=1800, help="games of the loop")
+    parser.add_argument("--games", type=int, default=1600, help="games of the loop")
     parser.add_argument("--match-games", type=int, default=200)
     parser.add_argument("--visits", default="32")
     parser.add_argument("--limit", type=float, default=900, help="seconds that the fleet may take")

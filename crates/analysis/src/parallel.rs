@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tengen_inference::LeafEvaluator;
 use tengen_search::{RootStats, Tree};
@@ -89,7 +89,31 @@ impl ParallelSearch {
 
     /// What the search thinks so far; `None` where no tree was started or it has been taken.
     pub fn root(&self) -> Option<RootStats> {
-        self.shared.lock().tree.as_ref().map(Tree::root)
+        self.look(Tree::root)
+    }
+
+    /// What `eye` sees in the tree, which stands still meanwhile; `None` where no tree was started
+    /// or it has been taken.
+    pub fn look<T>(&self, eye: impl FnOnce(&Tree) -> T) -> Option<T> {
+        self.shared.lock().tree.as_ref().map(eye)
+    }
+
+    /// Waits for the end of the search, at most `time`: whether it [is done](Self::is_done).
+    pub fn wait_at_most(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        let mut session = self.shared.lock();
+        loop {
+            session.end_if_due();
+            let left = until.saturating_duration_since(Instant::now());
+            if !session.running || left.is_zero() {
+                return !session.running;
+            }
+            let left = session.deadline.map_or(left, |deadline| {
+                left.min(deadline.saturating_duration_since(Instant::now()))
+            });
+            let woken = self.shared.change.wait_timeout(session, left);
+            session = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Waits until a limit is met or somebody [stops](Stopper::stop) the search, and takes the

@@ -36,14 +36,15 @@ pub struct GtpArgs {
     /// Resign when the win rate stays below this for three turns; default: never.
     #[arg(long)]
     pub resign_below: Option<f32>,
-    /// Random games behind each move's score in analysis; 0 leaves scores and ownership out.
+    /// Random games behind each move's score in analysis, where the network has no heads for score
+    /// and ownership; 0 leaves both out.
     #[arg(long, default_value_t = 16)]
     pub score_games: u32,
     /// Seed of every draw.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Threads that evaluate the network; their batches grow with them. With several devices thread i
-    /// has the i-th, beginning anew at the end.
+    /// Threads that search together, each with its own evaluations; from two on the moves may differ
+    /// from run to run. With several devices thread i has the i-th, beginning anew at the end.
     #[arg(long, default_value_t = 1)]
     pub threads: usize,
     /// Where the network is computed.
@@ -69,7 +70,8 @@ pub struct AnalysisArgs {
     /// For whom values are reported: black, white or sidetomove.
     #[arg(long, default_value = "black")]
     pub report_for: String,
-    /// Random games behind each move's score; 0 leaves scores and ownership out.
+    /// Random games behind each move's score, where the network has no heads for score and
+    /// ownership; 0 leaves both out.
     #[arg(long, default_value_t = 16)]
     pub score_games: u32,
     /// Stop at the end of the input instead of finishing what was asked.
@@ -87,7 +89,7 @@ pub struct AnalysisArgs {
     pub devices: DeviceArgs,
 }
 
-/// How a position is searched by `threads` together.
+/// How a position is searched.
 fn search(visits: u32, threads: usize, run: Option<Config>) -> Result<SearchConfig> {
     if visits == 0 {
         bail!("--visits must be at least 1");
@@ -97,8 +99,7 @@ fn search(visits: u32, threads: usize, run: Option<Config>) -> Result<SearchConf
     }
     // At play a pass is a move like any other, handicap stones or not.
     let own = run.map(|config| config.search).unwrap_or_default();
-    let leaves_per_batch = own.leaves_per_batch.saturating_mul(threads as u32);
-    Ok(SearchConfig { visits, leaves_per_batch, pass_from_ply: 0, ..own })
+    Ok(SearchConfig { visits, pass_from_ply: 0, ..own })
 }
 
 /// Answers GTP until `quit` or the end of the input.
@@ -117,7 +118,11 @@ pub fn gtp(args: &GtpArgs) -> Result<()> {
         ..EngineInfo::default()
     };
     let search = search(args.visits, args.threads, run)?;
-    let mut engine = Engine::new(player.evaluator_on(args.threads)?, search, info);
+    let mut engine = Engine::new(player.evaluator()?, search, info);
+    if args.threads > 1 {
+        let evaluators = (0..args.threads).map(|thread| player.evaluator_of(thread));
+        engine = engine.with_threads(evaluators.collect::<Result<_>>()?)?;
+    }
     engine.run(BufReader::new(stdin()), stdout().lock())?;
     Ok(())
 }
@@ -137,7 +142,9 @@ pub fn analysis(args: &AnalysisArgs) -> Result<()> {
         quit_without_waiting: args.quit_without_waiting,
         seed: args.seed,
     };
-    let search = search(args.visits, args.threads, run)?;
+    let mut search = search(args.visits, args.threads, run)?;
+    // One position's leaves, too, fill the threads.
+    search.leaves_per_batch = search.leaves_per_batch.saturating_mul(args.threads as u32);
     let mut engine = AnalysisEngine::new(player.evaluator_on(args.threads)?, search, options);
     engine.run(BufReader::new(stdin()), stdout().lock())?;
     Ok(())

@@ -217,7 +217,9 @@ fn batter(scene: &Scene, chaos: &Plan) -> String {
                 continue;
             }
             next_blow = Instant::now() + chaos.between.mul_f64(rng.random_range(0.5..1.5));
-            if rng.random_bool(2.0 / 3.0) {
+            // Nobody is put to sleep past the end, which would wait for him.
+            let may_freeze = begun.elapsed() + chaos.frost < chaos.lasting;
+            if rng.random_bool(2.0 / 3.0) || !may_freeze {
                 let victim = rng.random_range(0..children.len());
                 children[victim].kill();
                 thaw_at[victim] = None;

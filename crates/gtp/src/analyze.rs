@@ -1,18 +1,19 @@
 //! Analysis that streams while the search goes on.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use tengen_inference::LeafEvaluator;
 use tengen_rules::{Color, GameState};
 use tengen_search::{SearchConfig, Tree};
 
 use crate::engine::{Engine, Session};
 use crate::error::GtpError;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Estimates, Judge};
 use crate::info::{Perspective, move_infos, win_rate};
 use crate::live::Live;
-use crate::think::{Decision, Wish, enough, is_full};
+use crate::searcher::Goal;
+use crate::think::{Decision, Wish};
 use crate::wanted::Wanted;
 
 /// Longest line of a move, as in KataGo's own default.
@@ -35,11 +36,10 @@ struct Reporter {
     dialect: Dialect,
     wanted: Wanted,
     state: GameState,
-    /// Random games: how many a move, their seed, and what they came to by action.
+    /// Random games a move where the network can't judge; none for no estimates at all.
     games: u32,
     seed: u64,
-    root: Option<Estimate>,
-    moves: HashMap<usize, Estimate>,
+    estimates: Estimates,
     next: Option<Instant>,
 }
 
@@ -47,22 +47,22 @@ impl Reporter {
     fn new(engine: &Engine, dialect: Dialect, wanted: Wanted, state: GameState) -> Reporter {
         let next = wanted.interval.map(|interval| Instant::now() + interval);
         let games = if dialect == Dialect::Kata { engine.info.score_games } else { 0 };
-        let (seed, moves) = (engine.info.seed, HashMap::new());
-        Reporter { dialect, wanted, state, games, seed, root: None, moves, next }
+        let (seed, estimates) = (engine.info.seed, Estimates::default());
+        Reporter { dialect, wanted, state, games, seed, estimates, next }
     }
 
     /// A report, if it is time for one.
-    fn tick(&mut self, tree: &Tree, live: &mut dyn Live) {
+    fn tick(&mut self, tree: &Tree, evaluator: &mut dyn LeafEvaluator, live: &mut dyn Live) {
         let (Some(next), Some(interval)) = (self.next, self.wanted.interval) else { return };
         if Instant::now() >= next && tree.is_root_expanded() {
-            self.send(tree, live);
+            self.send(tree, evaluator, live);
             self.next = Some(Instant::now() + interval);
         }
     }
 
     /// A report now; none before the first visit, because an empty line would end the answer.
-    fn send(&mut self, tree: &Tree, live: &mut dyn Live) {
-        let line = self.line(tree);
+    fn send(&mut self, tree: &Tree, evaluator: &mut dyn LeafEvaluator, live: &mut dyn Live) {
+        let line = self.line(tree, evaluator);
         if line != "\n" {
             live.send(&line);
         }
@@ -82,13 +82,15 @@ impl Reporter {
     }
 
     /// The report as a line.
-    fn line(&mut self, tree: &Tree) -> String {
+    fn line(&mut self, tree: &Tree, evaluator: &mut dyn LeafEvaluator) -> String {
         let size = self.state.size();
         let mut infos = move_infos(tree, LINE_LIMIT, self.wanted.min_moves > 0);
         let visited = infos.iter().filter(|info| info.visits > 0).count();
         infos.truncate(visited.max(self.wanted.min_moves).min(self.wanted.max_moves));
         if self.games > 0 {
-            self.play_games(infos.iter().map(|info| info.action));
+            let mut judge = Judge { evaluator, games: self.games, seed: self.seed };
+            let moves = infos.iter().map(|info| (info.action, self.games));
+            self.estimates.add(&self.state, moves, &mut judge, Some(SCORE_TIME));
         }
         let side = Perspective::SideToMove;
         let to_play = self.state.to_play();
@@ -114,7 +116,7 @@ impl Reporter {
                         2.0 * info.win_rate - 1.0,
                         info.win_rate
                     );
-                    if let Some(estimate) = self.moves.get(&info.action) {
+                    if let Some(estimate) = self.estimates.moves.get(&info.action) {
                         push_scores(&mut out, estimate, side, to_play);
                     }
                     if self.wanted.no_result {
@@ -145,7 +147,7 @@ impl Reporter {
                 }
             }
             if self.wanted.moves_ownership
-                && let Some(estimate) = self.moves.get(&info.action)
+                && let Some(estimate) = self.estimates.moves.get(&info.action)
             {
                 push_ownership(&mut out, "movesOwnership", estimate, side, to_play);
             }
@@ -169,34 +171,15 @@ impl Reporter {
                 " rootInfo visits {visits} utility {:.6} winrate {rate:.6}",
                 2.0 * rate - 1.0
             );
-            if let Some(estimate) = &self.root {
+            if let Some(estimate) = &self.estimates.root {
                 push_scores(out, estimate, side, to_play);
             }
             let _ = write!(out, " weight {:.6}", f64::from(visits));
         }
         if self.wanted.ownership
-            && let Some(estimate) = &self.root
+            && let Some(estimate) = &self.estimates.root
         {
             push_ownership(out, "ownership", estimate, side, to_play);
-        }
-    }
-
-    /// Plays the games still missing: the position's own, then by move as far as time goes.
-    fn play_games(&mut self, actions: impl Iterator<Item = usize>) {
-        let start = Instant::now();
-        self.root.get_or_insert_with(|| {
-            Estimate::of(&self.state, self.games.saturating_mul(4), self.seed)
-        });
-        for action in actions {
-            if start.elapsed() > SCORE_TIME {
-                break;
-            }
-            if !self.moves.contains_key(&action) {
-                let mut after = self.state.clone();
-                if after.play(after.size().move_at(action)).is_ok() {
-                    self.moves.insert(action, Estimate::of(&after, self.games, self.seed));
-                }
-            }
         }
     }
 }
@@ -286,7 +269,6 @@ impl Engine {
         let state = self.game.open_state_for(player)?;
         let limited = !wanted.limits.is_empty();
         let config = SearchConfig { gumbel: false, ..self.search.clone() };
-        let endless = SearchConfig { visits: u32::MAX, ..config.clone() };
         let mut tree = if limited {
             Tree::new(state.clone(), &config).with_limits(wanted.limits.clone())
         } else {
@@ -296,19 +278,19 @@ impl Engine {
         let mut reporter = Reporter::new(self, dialect, wanted, state);
         session.begin();
         let is_endless = session.live.is_endless();
+        let goal = if is_endless { Goal::NONE } else { Goal { visits: config.visits, time: None } };
         while !session.live.stopped() {
-            if is_endless && is_full(&tree) {
-                session.live.wait(reporter.idle_time());
-            } else if !is_endless && enough(&tree, &config) {
+            tree = self.searcher.grow(tree, goal, &mut rng, &mut |tree, evaluator| {
+                reporter.tick(tree, evaluator, session.live);
+                !session.live.stopped()
+            })?;
+            if !is_endless {
+                reporter.send(&tree, &mut *self.searcher.evaluator, session.live);
                 break;
-            } else {
-                let planned = if is_endless { &endless } else { &config };
-                self.slice(&mut tree, planned, &mut rng)?;
             }
-            reporter.tick(&tree, session.live);
-        }
-        if !is_endless {
-            reporter.send(&tree, session.live);
+            // Stopped, or as large as a tree may grow.
+            session.live.wait(reporter.idle_time());
+            reporter.tick(&tree, &mut *self.searcher.evaluator, session.live);
         }
         if !limited {
             self.tree = Some(tree);
@@ -333,12 +315,13 @@ impl Engine {
         }
         let mut reporter = Reporter::new(self, dialect, wanted, state);
         session.begin();
-        let decision =
-            self.think(player, wish, session, &mut |tree, live| reporter.tick(tree, live))?;
+        let decision = self.think(player, wish, session, &mut |tree, evaluator, live| {
+            reporter.tick(tree, evaluator, live);
+        })?;
         if reporter.next.is_some()
             && let Some(tree) = self.tree.as_ref().filter(|tree| reporter.is_about(tree))
         {
-            reporter.send(tree, session.live);
+            reporter.send(tree, &mut *self.searcher.evaluator, session.live);
         }
         if make {
             self.make(player, &decision)?;

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
+use tengen_analysis::{AnalysisError, ParallelSearch};
 use tengen_inference::LeafEvaluator;
 use tengen_rules::{BoardSize, Color, GameState, Komi, Rules};
 use tengen_search::{SearchConfig, Tree};
@@ -13,6 +14,7 @@ use crate::error::GtpError;
 use crate::game::Game;
 use crate::line::Line;
 use crate::live::{Collected, Console, Input, Live};
+use crate::searcher::Searcher;
 
 /// Who the engine is, and what it plays until told otherwise.
 #[derive(Clone, Debug)]
@@ -27,8 +29,8 @@ pub struct EngineInfo {
     pub rules: Rules,
     /// The komi before the first `komi`.
     pub komi: Komi,
-    /// Seed of every draw; the same lines get the same answers while no clock runs and nothing is
-    /// pondered.
+    /// Seed of every draw; the same lines get the same answers while no clock runs, nothing is
+    /// pondered and one thread searches.
     pub seed: u64,
     /// Resign when the win rate after the search is below this, in 0 to 1, for
     /// [`resign_turns`](Self::resign_turns) turns. `None` (default): never, because the value of a
@@ -39,7 +41,8 @@ pub struct EngineInfo {
     /// Think on the opponent's time. Default false.
     pub ponder: bool,
     /// Random games behind each move's score in analysis, and four times as many behind the
-    /// position's; 0 leaves scores and ownership out. Default 16.
+    /// position's, where the network has no heads for score and ownership; 0 leaves both out.
+    /// Default 16.
     pub score_games: u32,
 }
 
@@ -63,7 +66,7 @@ impl Default for EngineInfo {
 
 /// A GTP engine: feed it lines, it gives answers.
 pub struct Engine {
-    pub(crate) evaluator: Box<dyn LeafEvaluator>,
+    pub(crate) searcher: Searcher,
     pub(crate) search: SearchConfig,
     pub(crate) info: EngineInfo,
     pub(crate) game: Game,
@@ -87,7 +90,7 @@ impl Engine {
     /// An engine that thinks with `evaluator` and plays by `info` until told otherwise.
     pub fn new(evaluator: Box<dyn LeafEvaluator>, search: SearchConfig, info: EngineInfo) -> Self {
         Engine {
-            evaluator,
+            searcher: Searcher { evaluator, threads: None },
             search,
             game: Game::new(info.size, info.rules, info.komi),
             info,
@@ -100,6 +103,21 @@ impl Engine {
             may_ponder: false,
             done: false,
         }
+    }
+
+    /// Lets a thread for each of `evaluators` search, all on one tree; that of [`new`](Self::new)
+    /// then only answers what is asked of the network itself. Which thread comes first is the
+    /// machine's affair: two searches of a position may differ.
+    ///
+    /// # Errors
+    /// Without an evaluator, and where the system gives no threads.
+    pub fn with_threads(
+        mut self,
+        evaluators: Vec<Box<dyn LeafEvaluator>>,
+    ) -> Result<Engine, AnalysisError> {
+        // Each thread selects what it evaluates itself.
+        self.searcher.threads = Some(ParallelSearch::new(evaluators, 0)?);
+        Ok(self)
     }
 
     /// The answer to one line, its terminating empty line included; `None` for a line without a

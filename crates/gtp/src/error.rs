@@ -1,5 +1,6 @@
 //! What an engine answers behind the question mark.
 
+use tengen_analysis::AnalysisError;
 use tengen_inference::EvalError;
 use tengen_rules::VertexError;
 use thiserror::Error;
@@ -73,4 +74,7 @@ pub enum GtpError {
     /// The evaluator failed; the position is unchanged.
     #[error("cannot evaluate: {0}")]
     Evaluate(#[from] EvalError),
+    /// The threads of the search failed; the position is unchanged.
+    #[error("cannot search: {0}")]
+    Search(#[from] AnalysisError),
 }

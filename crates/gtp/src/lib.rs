@@ -17,7 +17,7 @@
 //! [`AnalysisEngine`] speaks KataGo's JSON analysis protocol: many positions at once.
 //!
 //! Inside: a line (`line`), who listens while a command works (`live`), the table (`commands`), the
-//! game as GTP has it (`game`), the clock (`clock`, `time`), thinking (`think`), what a search says
+//! game as GTP has it (`game`), the clock (`clock`, `time`), thinking (`think`, `searcher`), what a search says
 //! (`info`, `estimate`, `analyze`), rules as text (`kata_rules`), and the commands by subject.
 
 mod analysis;
@@ -38,6 +38,7 @@ mod moves;
 mod params;
 mod raw_nn;
 mod report;
+mod searcher;
 mod setup;
 mod think;
 mod time;

@@ -94,7 +94,7 @@ impl Engine {
     ) -> Result<String, GtpError> {
         let [who] = args else { return Err(GtpError::Syntax) };
         let who = color(who)?;
-        let decision = self.think(who, wish, session, &mut |_, _| {})?;
+        let decision = self.think(who, wish, session, &mut |_, _, _| {})?;
         self.make(who, &decision)?;
         Ok(self.word(&decision))
     }
@@ -106,7 +106,7 @@ impl Engine {
         session: &mut Session<'_>,
     ) -> Result<String, GtpError> {
         let [who] = args else { return Err(GtpError::Syntax) };
-        let decision = self.think(color(who)?, wish, session, &mut |_, _| {})?;
+        let decision = self.think(color(who)?, wish, session, &mut |_, _, _| {})?;
         Ok(self.word(&decision))
     }
 

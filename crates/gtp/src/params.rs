@@ -159,7 +159,7 @@ impl Engine {
     }
 
     pub(crate) fn kata_get_models(&mut self, _: &[String]) -> Result<String, GtpError> {
-        let batch = self.evaluator.max_batch().get();
+        let batch = self.searcher.evaluator.max_batch().get();
         Ok(Value::Array(vec![model(&self.info.version, batch)]).to_string())
     }
 }

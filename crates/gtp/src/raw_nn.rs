@@ -3,19 +3,19 @@
 use std::fmt::Write;
 
 use tengen_inference::{Evaluation, Leaf, evaluate_in_batches};
-use tengen_rules::{GameState, Symmetry, Value};
+use tengen_rules::{Color, GameState, Symmetry, Value};
 
-use crate::engine::{Engine, color};
+use crate::engine::{Engine, EngineInfo, color};
 use crate::error::GtpError;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Judge};
 use crate::info::{Perspective, win_rate};
 
 /// GoGui's analyse menu: a type, a label and a command each.
 const GOGUI_COMMANDS: &str = "\
 dboard/Policy (relative to the best move)/tengen-policy
 dboard/Value after each move/tengen-value
-dboard/Ownership by random games/tengen-ownership
-string/Lead by random games/tengen-lead
+dboard/Ownership/tengen-ownership
+string/Lead/tengen-lead
 plist/All legal moves/all_legal %c
 string/Liberties/countlib %p
 plist/Liberties (points)/findlib %p
@@ -54,7 +54,7 @@ impl Engine {
         };
         let leaves: Vec<Leaf<'_>> =
             symmetries.iter().map(|&symmetry| Leaf { state: &state, symmetry }).collect();
-        let answers = evaluate_in_batches(self.evaluator.as_mut(), &leaves)?;
+        let answers = evaluate_in_batches(&mut *self.searcher.evaluator, &leaves)?;
         let blocks: Vec<String> = symmetries
             .iter()
             .zip(&answers)
@@ -70,7 +70,7 @@ impl Engine {
     /// Priors of the player to move, the best move's as 1.
     pub(crate) fn tengen_policy(&mut self, _: &[String]) -> Result<String, GtpError> {
         let state = self.game.open_state_for(self.state().to_play())?;
-        let answers = self.evaluator.evaluate(&[Leaf::new(&state)])?;
+        let answers = self.searcher.evaluator.evaluate(&[Leaf::new(&state)])?;
         let policy = &answers.first().ok_or(GtpError::NoAnswer)?.policy;
         let points = &policy[..state.size().area()];
         let top = points.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
@@ -88,7 +88,7 @@ impl Engine {
             }
         }
         let leaves: Vec<Leaf<'_>> = after.iter().map(|(_, next)| Leaf::new(next)).collect();
-        let answers = evaluate_in_batches(self.evaluator.as_mut(), &leaves)?;
+        let answers = evaluate_in_batches(&mut *self.searcher.evaluator, &leaves)?;
         let mut values = vec![0.0; state.size().area()];
         for ((action, _), answer) in after.iter().zip(&answers) {
             let value: Value = -answer.value;
@@ -97,25 +97,25 @@ impl Engine {
         Ok(grid(&state, |point| values[point]))
     }
 
-    /// Black's ownership by random games.
+    /// Black's ownership, by the network where it has a head for it, else by random games.
     pub(crate) fn tengen_ownership(&mut self, _: &[String]) -> Result<String, GtpError> {
         let owned: Vec<f64> = self.estimate()?.ownership().collect();
         Ok(grid(self.state(), |point| owned[point]))
     }
 
-    /// Black's lead by random games.
+    /// Black's lead, likewise.
     pub(crate) fn tengen_lead(&mut self, _: &[String]) -> Result<String, GtpError> {
         let estimate = self.estimate()?;
         Ok(format!("{:+.1} ± {:.1} for Black", estimate.lead(), estimate.deviation()))
     }
 
-    fn estimate(&self) -> Result<Estimate, GtpError> {
-        let games = self.info.score_games.saturating_mul(4);
+    fn estimate(&mut self) -> Result<Estimate, GtpError> {
+        let EngineInfo { score_games: games, seed, .. } = self.info;
         if games == 0 {
-            return Err(GtpError::Unavailable("random games are switched off"));
+            return Err(GtpError::Unavailable("scores are switched off"));
         }
         let state = self.game.open_state_for(self.state().to_play())?;
-        Ok(Estimate::of(&state, games, self.info.seed))
+        Ok(Judge { evaluator: &mut *self.searcher.evaluator, games, seed }.position(&state))
     }
 }
 
@@ -138,10 +138,17 @@ fn raw_text(state: &GameState, symmetry: Symmetry, answer: &Evaluation) -> Strin
     let size = state.size();
     let white = Perspective::White.rate(state.to_play(), win_rate(answer.value));
     let mut out = format!(
-        "symmetry {}\nwhiteWin {white:.6}\nwhiteLoss {:.6}\nnoResult 0.000000\n\
-         varTimeLeft -1.000\nshorttermWinlossError -1.000\nshorttermScoreError -1.000\npolicy",
+        "symmetry {}\nwhiteWin {white:.6}\nwhiteLoss {:.6}\nnoResult 0.000000\n",
         symmetry.index(),
         1.0 - white,
+    );
+    let sign = if state.to_play() == Color::White { 1.0 } else { -1.0 };
+    if let Some(score) = answer.score {
+        let lead = sign * f64::from(score);
+        let _ = write!(out, "whiteLead {lead:.3}\nwhiteScoreSelfplay {lead:.3}\n");
+    }
+    out.push_str(
+        "varTimeLeft -1.000\nshorttermWinlossError -1.000\nshorttermScoreError -1.000\npolicy",
     );
     let legal = state.legal_moves();
     for point in 0..size.area() {
@@ -153,5 +160,9 @@ fn raw_text(state: &GameState, symmetry: Symmetry, answer: &Evaluation) -> Strin
         }
     }
     let _ = write!(out, "\npolicyPass {:.6}", answer.policy[size.pass_action()]);
+    if let Some(ownership) = &answer.ownership {
+        let _ =
+            write!(out, "\nwhiteOwnership\n{}", grid(state, |p| sign * f64::from(ownership[p])));
+    }
     out
 }

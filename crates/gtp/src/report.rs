@@ -96,7 +96,7 @@ impl Engine {
         if rules.scoring == Scoring::Area && !rules.friendly_pass {
             return Vec::new();
         }
-        let estimate = Estimate::of(state, DEAD_GAMES, self.info.seed);
+        let estimate = Estimate::of_games(state, DEAD_GAMES, self.info.seed);
         let ownership: Vec<f32> = estimate.ownership().map(|owned| owned as f32).collect();
         propose_dead_with(state, &ownership)
     }
@@ -104,7 +104,7 @@ impl Engine {
     /// Whether stones of the opponent are left that random games nearly always take.
     pub(crate) fn has_prey(&self, state: &GameState) -> bool {
         let own = state.to_play();
-        let estimate = Estimate::of(state, PREY_GAMES, self.info.seed);
+        let estimate = Estimate::of_games(state, PREY_GAMES, self.info.seed);
         let sign = if own == Color::Black { 1.0 } else { -1.0 };
         let owned = estimate.ownership().map(|owned| sign * owned);
         let enemy = state.size().points().map(|p| state.stone(p) == Some(own.opponent()));

@@ -1,18 +1,17 @@
 //! Thinking: how long, from which tree, and what the search decided.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tengen_inference::LeafEvaluator;
 use tengen_rules::{Color, GameState, Move};
-use tengen_search::{SearchConfig, Tree, choose_best, run_search};
+use tengen_search::{SearchConfig, Tree, choose_best};
 
 use crate::engine::{Engine, Session};
 use crate::error::GtpError;
 use crate::live::Live;
-
-/// Bytes a tree may come to hold: a gigabyte. A search without an end waits from there on.
-const MAX_BYTES: usize = 1 << 30;
+use crate::searcher::Goal;
 
 /// What a search decided.
 pub(crate) enum Decision {
@@ -32,7 +31,7 @@ pub(crate) struct Wish {
 }
 
 /// Looks at the tree from time to time while it grows.
-pub(crate) type Watcher<'a> = &'a mut dyn FnMut(&Tree, &mut dyn Live);
+pub(crate) type Watcher<'a> = &'a mut dyn FnMut(&Tree, &mut dyn LeafEvaluator, &mut dyn Live);
 
 impl Engine {
     /// Searches for a move of `who` and takes the time off its clock. The board stays as it is.
@@ -66,22 +65,14 @@ impl Engine {
         let budget = [budget, self.max_time].into_iter().flatten().min();
         let config = self.search.clone();
         let mut rng = self.next_rng();
-        let mut tree = self.tree_for(&state, &config);
-        let (start, mut longest) = (Instant::now(), Duration::ZERO);
+        let tree = self.tree_for(&state, &config);
+        let goal = Goal { visits: config.visits, time: budget };
         let mut cancelled = false;
-        while !enough(&tree, &config) {
+        let tree = self.searcher.grow(tree, goal, &mut rng, &mut |tree, evaluator| {
+            watcher(tree, evaluator, session.live);
             cancelled = wish.cancellable && session.live.stopped();
-            // At least the root is evaluated, whatever the clock says.
-            let expanded = tree.is_root_expanded();
-            let late = budget.is_some_and(|budget| start.elapsed() + longest >= budget);
-            if cancelled || (expanded && (late || session.live.interrupted())) {
-                break;
-            }
-            let before = Instant::now();
-            self.slice(&mut tree, &config, &mut rng)?;
-            longest = longest.max(before.elapsed());
-            watcher(&tree, session.live);
-        }
+            !cancelled && !session.live.interrupted()
+        })?;
         let root = tree.root();
         self.tree = Some(tree);
         if cancelled {
@@ -107,19 +98,6 @@ impl Engine {
                 .map_or(pass, |child| child.action);
         }
         Ok(Decision::Move(state.size().move_at(action)))
-    }
-
-    /// Some more simulations: one batch.
-    pub(crate) fn slice(
-        &mut self,
-        tree: &mut Tree,
-        config: &SearchConfig,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<(), GtpError> {
-        let left = config.visits.saturating_sub(tree.root().visits).max(1);
-        let size =
-            if tree.is_root_expanded() { left.min(config.leaves_per_batch.max(1)) } else { 0 };
-        Ok(run_search(tree, self.evaluator.as_mut(), size, rng)?)
     }
 
     /// A generator of its own for each search.
@@ -154,32 +132,19 @@ impl Engine {
         let state = self.state().clone();
         let config = self.search.clone();
         let mut rng = self.next_rng();
-        let mut tree = self.tree_for(&state, &config);
-        while !live.stopped() && !is_full(&tree) {
-            if self
-                .slice(&mut tree, &SearchConfig { visits: u32::MAX, ..config.clone() }, &mut rng)
-                .is_err()
-            {
-                return; // the next search will say why
-            }
+        if live.stopped() {
+            return;
         }
-        self.tree = Some(tree);
+        let tree = self.tree_for(&state, &config);
+        let found = self.searcher.grow(tree, Goal::NONE, &mut rng, &mut |_, _| !live.stopped());
+        // Of a failure the next search will speak.
+        self.tree = found.ok();
     }
 }
 
 fn is_about(tree: &Tree, state: &GameState) -> bool {
     let root = tree.root_state();
     root.size() == state.size() && root.situation_hash() == state.situation_hash()
-}
-
-/// Whether a move has had all its visits, those inherited from earlier searches included.
-pub(crate) fn enough(tree: &Tree, config: &SearchConfig) -> bool {
-    tree.is_root_expanded() && tree.root().visits >= config.visits.max(1)
-}
-
-/// Whether a tree has grown as large as it may.
-pub(crate) fn is_full(tree: &Tree) -> bool {
-    tree.memory_bytes() >= MAX_BYTES
 }
 
 /// A guess of the moves a player still has to make: most of the empty half, never fewer than ten.

@@ -11,6 +11,7 @@ use tengen_search::{PendingLeaf, SearchConfig};
 use super::job::Job;
 use super::query;
 use super::report::report;
+use crate::estimate::Judge;
 use crate::info::Perspective;
 use crate::live::Input;
 use crate::params::Params;
@@ -180,9 +181,10 @@ impl AnalysisEngine {
             }
         }
         self.evaluate(&owners, pending);
-        let (games, seed) = (self.options.score_games, self.options.seed);
         let mut index = 0;
         while index < self.active.len() {
+            let AnalysisOptions { score_games: games, seed, .. } = self.options;
+            let judge = Judge { evaluator: &mut self.evaluator, games, seed };
             let job = &mut self.active[index];
             if job.is_done() {
                 let mut job = self.active.remove(index);
@@ -190,12 +192,12 @@ impl AnalysisEngine {
                     Some(why) => {
                         json!({ "error": why, "id": job.query.id, "turnNumber": job.turn })
                     }
-                    None => report(&mut job, false, games, seed),
+                    None => report(&mut job, false, Some(judge)),
                 };
                 self.send(answer);
             } else {
                 if job.report_is_due() {
-                    let answer = report(job, true, games, seed);
+                    let answer = report(job, true, Some(judge));
                     self.send(answer);
                 }
                 index += 1;
@@ -263,7 +265,7 @@ impl AnalysisEngine {
         self.waiting = kept;
         let ended: Vec<Job> = ended;
         for mut job in ended {
-            let answer = report(&mut job, false, 0, 0);
+            let answer = report(&mut job, false, None);
             self.send(answer);
         }
     }

@@ -10,8 +10,8 @@ use tengen_rules::{GameState, Symmetry};
 use tengen_search::{PendingLeaf, SearchConfig, Selected, Tree};
 
 use super::query::{Query, Turn};
-use super::report::Scores;
-use crate::think::is_full;
+use crate::estimate::Estimates;
+use crate::searcher::is_full;
 
 /// A position, its tree and its clock.
 pub(crate) struct Job {
@@ -21,8 +21,8 @@ pub(crate) struct Job {
     /// The order of arrival.
     pub number: u64,
     pub state: GameState,
-    /// What random games have shown so far.
-    pub scores: Scores,
+    /// Scores and ownership found so far.
+    pub scores: Estimates,
     /// The evaluator's policy of the position.
     pub policy: Option<Vec<f32>>,
     /// Why there will be no answer.
@@ -50,7 +50,7 @@ impl Job {
             priority: turn.priority,
             number,
             state: turn.state,
-            scores: Scores::default(),
+            scores: Estimates::default(),
             policy: None,
             failure: None,
             terminated: false,

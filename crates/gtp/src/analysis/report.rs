@@ -1,42 +1,19 @@
 //! A search as the answer's JSON.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
 use tengen_rules::{GameState, Move, Symmetry};
 use tengen_search::Tree;
 
 use super::job::Job;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Judge};
 use crate::info::{MoveInfo, Perspective, move_infos, win_rate};
 
 /// Moves that get all their random games; the many others get a quarter.
 const MAIN_MOVES: usize = 10;
 
-/// What random games said about a position and its moves, each played once.
-#[derive(Default)]
-pub(crate) struct Scores {
-    root: Option<Estimate>,
-    moves: HashMap<usize, Estimate>,
-}
-
-impl Scores {
-    fn play(&mut self, state: &GameState, infos: &[MoveInfo], games: u32, seed: u64) {
-        self.root.get_or_insert_with(|| Estimate::of(state, games.saturating_mul(4), seed));
-        for (order, info) in infos.iter().enumerate() {
-            let games = if order < MAIN_MOVES { games } else { games.div_ceil(4) };
-            self.moves.entry(info.action).or_insert_with(|| {
-                let mut after = state.clone();
-                // A searched move is legal; were it not, the position itself would be judged.
-                let _ = after.play(state.size().move_at(info.action));
-                Estimate::of(&after, games, seed)
-            });
-        }
-    }
-}
-
-/// The answer about a job as it stands: whole, or `noResults` when nothing was searched.
-pub(crate) fn report(job: &mut Job, during: bool, games: u32, seed: u64) -> Value {
+/// The answer about a job as it stands: whole, or `noResults` when nothing was searched. Without a
+/// judge it says nothing of points.
+pub(crate) fn report(job: &mut Job, during: bool, judge: Option<Judge<'_>>) -> Value {
     let mut answer = Map::new();
     answer.insert("id".to_owned(), json!(job.query.id));
     answer.insert("turnNumber".to_owned(), json!(job.turn));
@@ -46,9 +23,12 @@ pub(crate) fn report(job: &mut Job, during: bool, games: u32, seed: u64) -> Valu
         return Value::Object(answer);
     };
     let infos = move_infos(tree, job.query.line_limit, false);
-    if games > 0 {
-        let state = job.state.clone();
-        job.scores.play(&state, &infos, games, seed);
+    if let Some(mut judge) = judge.filter(|judge| judge.games > 0) {
+        let many = judge.games;
+        let few = many.div_ceil(4);
+        let games = |order| if order < MAIN_MOVES { many } else { few };
+        let moves = infos.iter().enumerate().map(|(order, info)| (info.action, games(order)));
+        job.scores.add(&job.state, moves, &mut judge, None);
     }
     let Some(tree) = job.tree() else { return Value::Object(answer) };
     let moves = infos.iter().enumerate().map(|(order, info)| move_json(job, order, info));
@@ -141,8 +121,8 @@ fn root_json(job: &Job, tree: &Tree) -> Value {
     let raw = side(job).rate(job.state.to_play(), win_rate(root.raw_value));
     let mut object = rates(job, rate, rate);
     push_scores(job, &mut object, job.scores.root.as_ref());
-    if job.scores.root.is_some() {
-        object.insert("scoreSource".to_owned(), json!("rollouts"));
+    if let Some(estimate) = &job.scores.root {
+        object.insert("scoreSource".to_owned(), json!(estimate.source()));
     }
     for (name, value) in [
         ("visits", json!(visits)),
