@@ -146,6 +146,7 @@ def main():
     parser.add_argument("--binary", default="target/release/tengen")
     parser.add_argument("--config", default="configs/quickstart.toml")
     parser.add_argument("--games", type=int, default=1600, help="games of the loop")
+    parser.add_argument("--seed", type=int, default=1, help="of the loop; the fleet's games draw their own")
     parser.add_argument("--match-games", type=int, default=200)
     parser.add_argument("--visits", default="32")
     parser.add_argument("--limit", type=float, default=900, help="seconds that the fleet may take")
@@ -157,6 +158,7 @@ def main():
         text = pathlib.Path(args.config).read_text()
         # A fleet's self-play waits for its trainer after so many games, as the loop's does by taking turns.
         text = text.replace("[run]\n", "[run]\nmax_games_ahead = 48\n")
+        text = text.replace("seed = 1\n", f"seed = {args.seed}\n")
         text = text.replace("until_minutes", "# until_minutes")
         text = text.replace("closing_games = 100", "closing_games = 0")
         # The step size falls over these games, as over the whole recipe; two runs then end much alike.

@@ -48,7 +48,8 @@ pub struct AblateArgs {
     /// Budget of each run in minutes of one core's time: as fair, and on a busy machine too.
     #[arg(long, group = "budget")]
     pub core_minutes: Option<f64>,
-    /// A switch to turn off; may be repeated. Default: all that the config has on (`--list`).
+    /// A switch to turn off; may be repeated. Without switches and variants: all that the config has on
+    /// (`--list`).
     #[arg(long)]
     pub switch: Vec<String>,
     /// A variant of your own, `NAME:section.key=value,…`; may be repeated.

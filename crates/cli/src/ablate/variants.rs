@@ -42,8 +42,8 @@ pub struct Variant {
     pub config: Config,
 }
 
-/// The baseline, then a variant for each switch named (none: each that `base` has on) and for each
-/// change by hand.
+/// The baseline, then a variant for each switch named and for each change by hand; where neither is
+/// given, for each switch that `base` has on.
 pub fn variants(base: &Config, switches: &[String], by_hand: &[String]) -> Result<Vec<Variant>> {
     let digest = base.digest()?;
     let mut list = vec![Variant {
@@ -63,7 +63,7 @@ pub fn variants(base: &Config, switches: &[String], by_hand: &[String]) -> Resul
         }
         list.push(variant);
     }
-    if switches.is_empty() {
+    if switches.is_empty() && by_hand.is_empty() {
         for (name, change) in SWITCHES {
             let variant = changed(base, name, change)?;
             if variant.config.digest()? != digest {
