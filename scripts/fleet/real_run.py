@@ -145,7 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default="target/release/tengen")
     parser.add_argument("--config", default="configs/quickstart.toml")
-    parser.add_argument("--games", type=int, default=1600, help="games of the loop")
+    parser.add_argument("--games", type=int, default=1400, help="games of the loop")
     parser.add_argument("--seed", type=int, default=1, help="of the loop; the fleet's games draw their own")
     parser.add_argument("--match-games", type=int, default=200)
     parser.add_argument("--visits", default="32")
@@ -161,8 +161,9 @@ def main():
         text = text.replace("seed = 1\n", f"seed = {args.seed}\n")
         text = text.replace("until_minutes", "# until_minutes")
         text = text.replace("closing_games = 100", "closing_games = 0")
-        # The step size falls over these games, as over the whole recipe; two runs then end much alike.
-        text = text.replace("schedule_steps = 24000", f"schedule_steps = {1.75 * args.games:.0f}")
+        # The step size has fallen before the last candidates are made: two runs then end more alike.
+        text = text.replace("schedule_steps = 24000", f"schedule_steps = {1.5 * args.games:.0f}")
+        text = text.replace("steps_per_candidate = 600", "steps_per_candidate = 300")
         pathlib.Path(config).write_text(text)
         server = Server(folder / "server")
         at_end.callback(server.call, "pg_ctl", "stop", "-m", "fast", "-w")

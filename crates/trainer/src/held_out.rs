@@ -74,6 +74,13 @@ pub struct HeldOutReport {
     /// Mean distance between the predicted and the actual share of wins, over ten bins of the
     /// prediction: 0 is calibrated.
     pub value_calibration: f64,
+    /// Fraction of the points that somebody owned in the end whose owner the head names; with
+    /// `network.ownership`, over games whose board was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ownership_accuracy: Option<f64>,
+    /// Mean distance of the predicted score from the real one, in points; with `network.score`, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_error: Option<f64>,
 }
 
 impl HeldOutReport {
@@ -118,7 +125,7 @@ pub(crate) fn measure(
 ) -> Result<HeldOutReport, TrainError> {
     let set = network.features()?;
     let batch = NonZeroUsize::new(BATCH).unwrap_or(NonZeroUsize::MIN);
-    let mut evaluator = NativeEvaluator::new(network, weights, batch)?;
+    let mut evaluator = NativeEvaluator::new(network, weights, batch)?.telling_ownership();
     let mut tally = Tally::default();
     // A game's draws lie side by side: each game is replayed once.
     for game in draws.chunk_by(|a, b| a.seq == b.seq) {
@@ -174,6 +181,10 @@ struct Tally {
     /// By phase, positions and hits.
     phases: [(usize, usize); 3],
     values: Vec<(f64, f64)>,
+    /// Points with an owner, and those of them whose owner was named.
+    owned: (usize, usize),
+    /// Positions with a score, and the sum of its errors.
+    scored: (usize, f64),
 }
 
 impl Tally {
@@ -204,6 +215,16 @@ impl Tally {
         let phase = usize::from(turn >= OPENING * area) + usize::from(turn >= ENDGAME * area);
         self.phases[phase].0 += 1;
         self.phases[phase].1 += usize::from(hit);
+        if let (Some(said), Some(owners)) = (&answer.ownership, &target.sample.ownership) {
+            for (said, owner) in said.iter().zip(owners).filter(|(_, owner)| **owner != 0.0) {
+                self.owned.0 += 1;
+                self.owned.1 += usize::from(said * owner > 0.0);
+            }
+        }
+        if let (Some(said), Some(score)) = (answer.score, target.sample.score) {
+            self.scored.0 += 1;
+            self.scored.1 += f64::from((said - score).abs());
+        }
     }
 
     fn finish(self) -> HeldOutReport {
@@ -225,6 +246,9 @@ impl Tally {
         (report.top1_opening, report.top1_middle, report.top1_endgame) = (opening, middle, endgame);
         report.value_correlation = correlation(&self.values);
         report.value_calibration = calibration(&self.values);
+        let mean = |count: usize, sum: f64| (count > 0).then(|| sum / count as f64);
+        report.ownership_accuracy = mean(self.owned.0, self.owned.1 as f64);
+        report.score_error = mean(self.scored.0, self.scored.1);
         report
     }
 }
@@ -262,6 +286,7 @@ mod tests {
     use super::*;
     use crate::Window;
     use crate::fixture::game;
+    use tengen_rules::Value;
 
     #[test]
     fn the_split_is_by_game_and_of_the_size_asked_for() {
@@ -323,7 +348,36 @@ mod tests {
         let phases = [report.top1_opening, report.top1_middle, report.top1_endgame];
         assert!(phases.iter().all(Option::is_some), "{report:?}");
         assert!((0.0..=1.0).contains(&report.value_calibration));
+        assert_eq!((report.ownership_accuracy, report.score_error), (None, None));
         let fewer = measure(&network, &weights, &window.held_out(10)).unwrap();
         assert_eq!(fewer.positions, 10);
+        let heads = NetworkConfig { ownership: true, score: true, ..network };
+        let report = measure(&heads, &heads.init_weights(1).unwrap(), &draws).unwrap();
+        assert!((0.0..=1.0).contains(&report.ownership_accuracy.unwrap()), "{report:?}");
+        assert!(report.score_error.unwrap() > 0.0, "{report:?}");
+    }
+
+    #[test]
+    fn heads_for_points_are_held_to_the_counted_board() {
+        let mut window = Window::with_held_out(1.0);
+        window.push(1, game(1, 5, 24), 100);
+        let targets = targets_of(FeatureSet::Agz, &window.held_out(1000)).unwrap();
+        let report = |sign: f32, off: f32| {
+            let mut tally = Tally::default();
+            for target in &targets {
+                let (policy, value) = (target.sample.policy.clone(), Value::new(0.0));
+                let owners = target.sample.ownership.as_ref().unwrap();
+                let answer = Evaluation {
+                    score: Some(target.sample.score.unwrap() + off),
+                    ownership: Some(owners.iter().map(|owner| sign * owner / 2.0).collect()),
+                    ..Evaluation::new(policy, value)
+                };
+                tally.add(target, &answer);
+            }
+            tally.finish()
+        };
+        let right = report(1.0, -2.0);
+        assert_eq!((right.ownership_accuracy, right.score_error), (Some(1.0), Some(2.0)));
+        assert_eq!(report(-1.0, 3.0).ownership_accuracy, Some(0.0));
     }
 }
