@@ -118,7 +118,7 @@ pub fn gtp(args: &GtpArgs) -> Result<()> {
         ..EngineInfo::default()
     };
     let search = search(args.visits, args.threads, run)?;
-    let mut engine = Engine::new(player.evaluator()?, search, info);
+    let mut engine = Engine::new(player.analyst_on(1)?, search, info);
     if args.threads > 1 {
         let evaluators = (0..args.threads).map(|thread| player.evaluator_of(thread));
         engine = engine.with_threads(evaluators.collect::<Result<_>>()?)?;
@@ -145,7 +145,7 @@ pub fn analysis(args: &AnalysisArgs) -> Result<()> {
     let mut search = search(args.visits, args.threads, run)?;
     // One position's leaves, too, fill the threads.
     search.leaves_per_batch = search.leaves_per_batch.saturating_mul(args.threads as u32);
-    let mut engine = AnalysisEngine::new(player.evaluator_on(args.threads)?, search, options);
+    let mut engine = AnalysisEngine::new(player.analyst_on(args.threads)?, search, options);
     engine.run(BufReader::new(stdin()), stdout().lock())?;
     Ok(())
 }

@@ -120,13 +120,20 @@ impl Player {
         self.evaluator_of(0)
     }
 
-    /// An evaluator whose batches `threads` threads share.
-    pub fn evaluator_on(&self, threads: usize) -> Result<Box<dyn LeafEvaluator>> {
-        let first = self.evaluator()?;
+    /// An evaluator whose batches `threads` threads share, and which also judges the ownership of the
+    /// points, where its network has that head.
+    pub fn analyst_on(&self, threads: usize) -> Result<Box<dyn LeafEvaluator>> {
+        let analyst = |thread| match self {
+            Self::Network { config, weights, devices, .. } => {
+                Ok(devices.analyst(config, weights, thread)?)
+            }
+            _ => self.evaluator_of(thread),
+        };
+        let first = analyst(0)?;
         if threads <= 1 {
             return Ok(first);
         }
-        let others = (1..threads).map(|thread| self.evaluator_of(thread)).collect::<Result<_>>()?;
+        let others = (1..threads).map(analyst).collect::<Result<_>>()?;
         Ok(Box::new(SplitEvaluator::new(first, others)))
     }
 

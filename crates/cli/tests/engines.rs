@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tengen_network::{NetworkConfig, NetworkMeta, save_network};
 
 fn converse(args: &[&str], input: &str) -> String {
     let mut engine = Command::new(env!("CARGO_BIN_EXE_tengen"))
@@ -35,7 +36,7 @@ fn both_engines_play_without_a_net() {
 }
 
 #[test]
-fn threads_share_the_batches_and_the_same_lines_get_the_same_answers() {
+fn threads_search_together_and_one_gives_the_same_lines_the_same_answers() {
     let query = r#"{"id":"a","moves":[],"rules":"chinese","boardXSize":5,"boardYSize":5}"#;
     let lines = "genmove b\ngenmove w\nkata-raw-nn 0\nquit\n";
     let play = |threads: &str| {
@@ -43,7 +44,8 @@ fn threads_share_the_batches_and_the_same_lines_get_the_same_answers() {
             ["gtp", "--net", "uniform", "--visits", "60", "--size", "5", "--threads", threads];
         converse(&args, lines)
     };
-    assert_eq!(play("2"), play("2"));
+    assert_eq!(play("1"), play("1"));
+    assert_eq!(play("2").matches("= ").count(), 3, "two moves and what the network says");
     let answer = converse(&["analysis", "--visits", "40", "--threads", "3"], query);
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["rootInfo"]["visits"], 40, "{answer}");
@@ -53,4 +55,29 @@ fn threads_share_the_batches_and_the_same_lines_get_the_same_answers() {
         .unwrap();
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&none.stderr).contains("--threads 0"));
+}
+
+#[test]
+fn a_network_with_heads_for_points_is_asked_for_them() {
+    let config = NetworkConfig {
+        blocks: 1,
+        channels: 4,
+        ownership: true,
+        score: true,
+        ..NetworkConfig::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let weights = config.init_weights(1).unwrap();
+    let id = save_network(folder.path(), &config, &weights, &NetworkMeta::default()).unwrap();
+    let net = folder.path().join(id.file_name());
+    let net = net.to_str().unwrap();
+    let query = r#"{"id":"a","moves":[],"rules":"chinese","boardXSize":5,"boardYSize":5}"#;
+    for threads in ["1", "2"] {
+        let args = ["analysis", "--net", net, "--visits", "20", "--threads", threads];
+        let answer: Value = serde_json::from_str(&converse(&args, query)).unwrap();
+        assert_eq!(answer["rootInfo"]["scoreSource"], "network", "{answer}");
+        let args = ["gtp", "--net", net, "--visits", "20", "--size", "5", "--threads", threads];
+        let answers = converse(&args, "kata-raw-nn 0\ngenmove b\nquit\n");
+        assert!(answers.contains("whiteOwnership\n"), "{answers}");
+    }
 }

@@ -124,12 +124,32 @@ impl DeviceConfig {
         weights: &Weights,
         worker: usize,
     ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
+        let (device, max_batch) = self.place_of(worker);
+        device.evaluator(config, weights, self.precision, max_batch)
+    }
+
+    /// As [`evaluator`](Self::evaluator), and each evaluation tells the ownership of the points, where
+    /// the network has that head.
+    ///
+    /// # Errors
+    /// As [`DeviceKind::evaluator`].
+    pub fn analyst(
+        &self,
+        config: &NetworkConfig,
+        weights: &Weights,
+        worker: usize,
+    ) -> Result<Box<dyn LeafEvaluator>, NetworkError> {
+        let (device, max_batch) = self.place_of(worker);
+        device.analyst(config, weights, self.precision, max_batch)
+    }
+
+    /// A worker's device, and its largest batch there.
+    fn place_of(&self, worker: usize) -> (DeviceKind, NonZeroUsize) {
         let device = match self.inference.len() {
             0 => DeviceKind::Cpu,
             several => self.inference[worker % several],
         };
-        let max_batch = NonZeroUsize::new(self.max_batch).unwrap_or(NonZeroUsize::MIN);
-        device.evaluator(config, weights, self.precision, max_batch)
+        (device, NonZeroUsize::new(self.max_batch).unwrap_or(NonZeroUsize::MIN))
     }
 }
 
@@ -196,6 +216,7 @@ mod tests {
         for worker in [0, 2] {
             let evaluator = devices.evaluator(&config, &weights, worker).unwrap();
             assert_eq!(evaluator.max_batch().get(), 7);
+            assert_eq!(devices.analyst(&config, &weights, worker).unwrap().max_batch().get(), 7);
         }
         for worker in [1, 3] {
             assert!(
