@@ -1,13 +1,13 @@
 //! The handle on the threads: start, watch, wait, stop.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tengen_inference::LeafEvaluator;
 use tengen_search::{RootStats, Tree};
 
-use crate::session::Shared;
+use crate::session::{Session, Shared};
 use crate::worker::{evaluate_leaves, select_leaves};
 use crate::{AnalysisError, Limits};
 
@@ -100,19 +100,26 @@ impl ParallelSearch {
 
     /// Waits for the end of the search, at most `time`: whether it [is done](Self::is_done).
     pub fn wait_at_most(&self, time: Duration) -> bool {
-        let until = Instant::now() + time;
+        !self.sit_out(Instant::now().checked_add(time)).running
+    }
+
+    /// The session once its search has ended, or at `until`. A time limit of the search is kept even
+    /// while all evaluators are busy.
+    fn sit_out(&self, until: Option<Instant>) -> MutexGuard<'_, Session> {
         let mut session = self.shared.lock();
         loop {
             session.end_if_due();
-            let left = until.saturating_duration_since(Instant::now());
-            if !session.running || left.is_zero() {
-                return !session.running;
+            if !session.running || until.is_some_and(|until| Instant::now() >= until) {
+                return session;
             }
-            let left = session.deadline.map_or(left, |deadline| {
-                left.min(deadline.saturating_duration_since(Instant::now()))
-            });
-            let woken = self.shared.change.wait_timeout(session, left);
-            session = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let change = &self.shared.change;
+            session = match until.into_iter().chain(session.deadline).min() {
+                None => change.wait(session).unwrap_or_else(PoisonError::into_inner),
+                Some(wake) => {
+                    let left = wake.saturating_duration_since(Instant::now());
+                    change.wait_timeout(session, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
     }
 
@@ -123,21 +130,7 @@ impl ParallelSearch {
     /// When nothing was started, and when an evaluator failed: the tree, sound and without the
     /// failed leaves, can then be had by [`stop`](Self::stop).
     pub fn wait(&mut self) -> Result<Tree, AnalysisError> {
-        let mut session = self.shared.lock();
-        while session.running {
-            session.end_if_due();
-            if !session.running {
-                break;
-            }
-            let change = &self.shared.change;
-            session = match session.deadline {
-                None => change.wait(session).unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    change.wait_timeout(session, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
+        let mut session = self.sit_out(None);
         if let Some(error) = session.error.take() {
             return Err(error.into());
         }

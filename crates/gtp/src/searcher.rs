@@ -67,9 +67,23 @@ impl Searcher {
         if goal.is_met(&tree) {
             return Ok(tree);
         }
-        match self.threads {
+        match &mut self.threads {
             None => self.grow_alone(tree, goal, began, rng, look),
-            Some(_) => self.grow_together(tree, goal, began, rng, look),
+            Some(threads) => {
+                let left = goal.visits.saturating_sub(tree.root().visits);
+                let visits =
+                    (goal.visits < u32::MAX).then(|| tree.simulations().saturating_add(left));
+                let time = goal.time.map(|time| time.saturating_sub(began.elapsed()));
+                threads.start(tree, Limits { visits, time }, rng.random());
+                while !threads.wait_at_most(LOOK) {
+                    let seen =
+                        threads.look(|tree| !is_full(tree) && look(tree, &mut *self.evaluator));
+                    if seen != Some(true) {
+                        threads.stopper().stop();
+                    }
+                }
+                Ok(threads.wait()?)
+            }
         }
     }
 
@@ -96,28 +110,6 @@ impl Searcher {
             }
         }
         Ok(tree)
-    }
-
-    fn grow_together(
-        &mut self,
-        tree: Tree,
-        goal: Goal,
-        began: Instant,
-        rng: &mut ChaCha8Rng,
-        look: Look<'_>,
-    ) -> Result<Tree, GtpError> {
-        let Some(threads) = &mut self.threads else { return Ok(tree) };
-        let left = goal.visits.saturating_sub(tree.root().visits);
-        let visits = (goal.visits < u32::MAX).then(|| tree.simulations().saturating_add(left));
-        let time = goal.time.map(|time| time.saturating_sub(began.elapsed()));
-        threads.start(tree, Limits { visits, time }, rng.random());
-        while !threads.wait_at_most(LOOK) {
-            let seen = threads.look(|tree| !is_full(tree) && look(tree, &mut *self.evaluator));
-            if seen != Some(true) {
-                threads.stopper().stop();
-            }
-        }
-        Ok(threads.wait()?)
     }
 }
 
